@@ -1,0 +1,1 @@
+"""A small training framework on top of Megatron."""

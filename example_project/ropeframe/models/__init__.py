@@ -1,0 +1,1 @@
+"""Layer specifications for models that Megatron does not build on its own."""

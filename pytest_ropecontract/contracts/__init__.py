@@ -1,0 +1,1 @@
+"""Contracts: expectations, rules, allowances, findings."""

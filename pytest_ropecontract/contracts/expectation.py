@@ -1,0 +1,230 @@
+"""Expectations: what a ``rope_expect`` mark demands of a model's RoPE."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import types
+import typing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+
+from pytest_ropecontract.contracts.findings import Finding, plain
+from pytest_ropecontract.errors import RopeContractError
+from pytest_ropecontract.rope.config import DERIVED_FIELDS, FIELDS, RopeConfig
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_ropecontract.rope.resolution import Resolution, Source
+
+POSITIONAL = ("kind", "original_max_position_embeddings", "beta_fast", "beta_slow")
+
+
+class ExpectationError(RopeContractError):
+    """An expectation that cannot be read."""
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What a model's RoPE must be.
+
+    Attributes:
+        fields: The expected values by field.
+        models: Names and globs of the models; empty: those of the test's own
+            ``rope_model`` parametrization.
+        declared: Whether the values must come from argv.
+        where: The test that states it.
+    """
+
+    fields: Mapping[str, Any]
+    models: tuple[str, ...] = ()
+    declared: bool = True
+    where: str = field(default="", compare=False)
+
+    def text(self) -> str:
+        """Return the expectation as it is written: ``rope_expect("yarn", 4096, 1, 1)``."""
+        parts: list[str] = []
+        rest = dict(self.fields)
+        for name in POSITIONAL:
+            if name not in rest:
+                break
+            parts.append(_literal(rest.pop(name)))
+        parts.extend(f"{name}={_literal(value)}" for name, value in rest.items())
+        if not self.declared:
+            parts.append("declared=False")
+        return f"rope_expect({', '.join(parts)})"
+
+    def check(self, model: str, resolution: Resolution) -> tuple[Finding, ...]:
+        """Return a finding for every field that differs or is not declared."""
+        if resolution.rope is None:
+            message = resolution.refused.message if resolution.refused else "nothing is built"
+            return (
+                Finding(
+                    "expectation",
+                    model,
+                    f"expected {self.text()}, but nothing is built: {message}",
+                    remedy="correct what is refused; the contract is checked after that",
+                ),
+            )
+        findings = []
+        for name, expected in self.fields.items():
+            actual = getattr(resolution.rope, name)
+            source = resolution.sources.get(name)
+            if not equal(expected, actual):
+                findings.append(self._differs(model, name, expected, actual, source))
+            elif self.declared and name not in DERIVED_FIELDS and not _is_declared(source, actual):
+                findings.append(self._implicit(model, name, actual, source))
+        return tuple(findings)
+
+    def _differs(
+        self, model: str, name: str, expected: Any, actual: Any, source: Source | None
+    ) -> Finding:
+        used = "is not used" if actual is None else f"is {plain(actual)}"
+        come = "" if source is None else f" ({source.origin}: {source.text})"
+        return Finding(
+            "expectation",
+            model,
+            f"{name} {used}{come}, expected {plain(expected)} by {self.text()}",
+            field=name,
+            expected=expected,
+            actual=actual,
+            origin=source.origin if source else None,
+            source=source.text if source else None,
+            remedy=f"state {name} {plain(expected)} in the definition's flags, "
+            f"or correct the expectation in {self.where or 'the test'}",
+        )
+
+    def _implicit(self, model: str, name: str, actual: Any, source: Source | None) -> Finding:
+        origin = source.origin if source else "constructor-default"
+        text = source.text if source else "a constant of the class"
+        return Finding(
+            "implicit-field",
+            model,
+            f"{name} is {plain(actual)} as expected, but no flag declares it ({origin}: {text})",
+            field=name,
+            expected=self.fields[name],
+            actual=actual,
+            origin=origin,
+            source=text,
+            remedy=f"declare {name} in the definition's flags, or accept the default with "
+            "declared=False",
+        )
+
+
+def _is_declared(source: Source | None, value: Any) -> bool:
+    if value is None or value is False:
+        # No flag states that something is off or absent.
+        return True
+    return source is not None and source.origin == "declared"
+
+
+def equal(expected: Any, actual: Any) -> bool:
+    """Compare by meaning: numbers as numbers, lists element by element."""
+    if isinstance(expected, bool) or isinstance(actual, bool):
+        return expected is actual
+    if isinstance(expected, int | float) and isinstance(actual, int | float):
+        return math.isclose(expected, actual, rel_tol=1e-9, abs_tol=0.0)
+    if isinstance(expected, list | tuple) and isinstance(actual, list | tuple):
+        return len(expected) == len(actual) and all(
+            equal(one, other) for one, other in zip(expected, actual, strict=True)
+        )
+    return bool(expected == actual)
+
+
+def read(args: Sequence[Any], kwargs: Mapping[str, Any], where: str = "") -> Expectation:
+    """Read the arguments of a ``rope_expect`` mark.
+
+    Raises:
+        ExpectationError: An unknown field, a value of the wrong type, no field at all.
+    """
+    fields: dict[str, Any] = {}
+    if len(args) > len(POSITIONAL):
+        raise ExpectationError(
+            f"rope_expect takes {len(POSITIONAL)} values by position, {len(args)} are given",
+            origin=where,
+            details=[f"by position: {', '.join(POSITIONAL)}"],
+            remedy="name the others, for example rotary_base=50000",
+        )
+    for name, value in zip(POSITIONAL, args, strict=False):
+        fields[name] = value
+    rest = dict(kwargs)
+    models = _models(rest.pop("models", None), where)
+    declared = rest.pop("declared", True)
+    if not isinstance(declared, bool):
+        raise ExpectationError(
+            f"rope_expect: declared is {declared!r}, not True or False", origin=where
+        )
+    for name, value in rest.items():
+        if name not in FIELDS:
+            near = difflib.get_close_matches(name, (*FIELDS, "models", "declared"), n=1)
+            raise ExpectationError(
+                f"rope_expect has no field {name!r}",
+                origin=where,
+                details=[f"fields: {', '.join(FIELDS)}"],
+                remedy=f"did you mean {near[0]}?" if near else None,
+            )
+        if name in fields:
+            raise ExpectationError(
+                f"rope_expect gives {name!r} by position and by name", origin=where
+            )
+        fields[name] = value
+    if not fields:
+        raise ExpectationError(
+            "rope_expect expects nothing",
+            origin=where,
+            remedy='name what is expected, for example rope_expect("yarn", 4096, 32, 1)',
+        )
+    hints = get_type_hints(RopeConfig)
+    for name, value in fields.items():
+        _check_type(name, value, hints[name], where)
+    return Expectation(fields, models, declared, where)
+
+
+def _models(value: Any, where: str) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, list | tuple) or not all(isinstance(one, str) for one in names):
+        raise ExpectationError(
+            f"rope_expect: models is {value!r}, not a list of names", origin=where
+        )
+    if not names:
+        raise ExpectationError("rope_expect: models is empty", origin=where)
+    return tuple(names)
+
+
+def _check_type(name: str, value: Any, hint: Any, where: str) -> None:
+    choices = get_args(hint)
+    if typing.get_origin(hint) is typing.Literal:
+        if value not in choices:
+            raise ExpectationError(
+                f"rope_expect: {name} is {value!r}, not one of {', '.join(choices)}",
+                origin=where,
+            )
+        return
+    allowed = choices if isinstance(hint, types.UnionType) else (hint,)
+    names = {getattr(typing.get_origin(one) or one, "__name__", str(one)) for one in allowed}
+    if value is None and "NoneType" in names:
+        return
+    given = type(value).__name__
+    fits = (
+        given in names
+        or (given == "int" and "float" in names)
+        or (given == "list" and "tuple" in names)
+    )
+    if isinstance(value, float) and "int" in names and value.is_integer():
+        fits = True
+    if isinstance(value, float) and not math.isfinite(value):
+        fits = False
+    if not fits:
+        wanted = " or ".join(
+            sorted({"float": "number", "int": "whole number"}.get(n, n) for n in names - {"NoneType"})
+        )
+        raise ExpectationError(
+            f"rope_expect: {name} is {value!r}, not a {wanted}", origin=where
+        )
+
+
+def _literal(value: Any) -> str:
+    return repr(value) if isinstance(value, str) is False else f'"{value}"'

@@ -1,0 +1,320 @@
+"""The rules about one definition: what its argv says, and what becomes of it."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Any
+
+from pytest_ropecontract.contracts.expectation import equal
+from pytest_ropecontract.contracts.findings import Finding, plain
+from pytest_ropecontract.megatron.pipeline import VALIDATE_ARGS
+from pytest_ropecontract.rope.config import DERIVED_FIELDS, FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_ropecontract.megatron.command_line import Occurrence
+    from pytest_ropecontract.megatron.pipeline import Pipeline
+    from pytest_ropecontract.rope.config import RopeConfig
+    from pytest_ropecontract.rope.resolution import Resolution
+
+# Flags whose only purpose is rotation, by dest, and the field whose value each would be.
+ROPE_DESTS: dict[str, tuple[str, ...]] = {
+    "rope_type": ("kind",),
+    "rotary_base": ("rotary_base",),
+    "rotary_percent": ("rotary_percent",),
+    "rotary_interleaved": ("rotary_interleaved",),
+    "rotary_seq_len_interpolation_factor": ("seq_len_interpolation_factor",),
+    "use_rope_scaling": ("rope_scaling",),
+    "rope_scaling_factor": ("rope_scaling_factor", "rotary_scaling_factor"),
+    "rotary_scaling_factor": ("rotary_scaling_factor", "rope_scaling_factor"),
+    "original_max_position_embeddings": ("original_max_position_embeddings",),
+    "beta_fast": ("beta_fast",),
+    "beta_slow": ("beta_slow",),
+    "mscale": ("mscale",),
+    "mscale_all_dim": ("mscale_all_dim",),
+    "yarn_original_max_position_embeddings": ("original_max_position_embeddings",),
+    "yarn_beta_fast": ("beta_fast",),
+    "yarn_beta_slow": ("beta_slow",),
+    "yarn_correction_range_round_to_int": ("round_to_int",),
+    "mrope_section": ("mrope_section",),
+    "no_rope_freq": ("no_rope_layers",),
+}
+# What an embedding that does not use a value behaves like.
+NEUTRAL: dict[str, Any] = {
+    "rotary_percent": 1.0,
+    "rotary_interleaved": False,
+    "use_rope_scaling": False,
+    "rope_scaling_factor": 1.0,
+    "rotary_scaling_factor": 1.0,
+    "mscale": 1.0,
+    "mscale_all_dim": 0.0,
+}
+# Beside ROPE_DESTS, what decides whether and with which width something is rotated.
+OTHER_DESTS = frozenset(
+    {
+        "position_embedding_type",
+        "use_rotary_position_embeddings",
+        "multi_latent_attention",
+        "qk_pos_emb_head_dim",
+        "kv_channels",
+    }
+)
+
+
+def check(model: str, resolution: Resolution, pipeline: Pipeline) -> tuple[Finding, ...]:
+    """Return what the rules about a definition find, most important first."""
+    return (
+        *_unknown_flags(model, resolution, pipeline),
+        *_refused(model, resolution, pipeline),
+        *_spaced_tokens(model, resolution),
+        *_repeated_flags(model, resolution),
+        *_overwritten_flags(model, resolution),
+        *_implicit_yarn(model, resolution, pipeline),
+        *_inert_flags(model, resolution),
+        *_implicit_fields(model, resolution, pipeline),
+    )
+
+
+def _own(resolution: Resolution) -> list[Occurrence]:
+    """Return the occurrences of the definition, without those of the base args."""
+    parsed = resolution.parsed
+    return [one for one in parsed.occurrences if one.start >= parsed.base_length]
+
+
+def _unknown_flags(model: str, resolution: Resolution, pipeline: Pipeline) -> Iterator[Finding]:
+    surface = pipeline.megatron.surface.name
+    drop = pipeline.settings.unknown == "drop"
+    for one in resolution.parsed.occurrences:
+        if one.dest is not None:
+            continue
+        near = difflib.get_close_matches(one.flag, list(pipeline.flags), n=1, cutoff=0.8)
+        hint = f", did you mean {near[0]}?" if near else ""
+        if not one.flag.startswith("-"):
+            yield Finding(
+                "dropped-flag" if drop else "rejected-flag",
+                model,
+                f"the token {one.flag!r} belongs to no flag",
+                flag=one.text,
+                remedy="remove it, or quote the value that it was part of",
+            )
+        elif drop:
+            yield Finding(
+                "dropped-flag",
+                model,
+                f"{one.text} is dropped: {surface} has no flag {one.flag}{hint}",
+                flag=one.text,
+                remedy="the value never reaches the model; remove the flag, or add it to the "
+                "parser (rope_contract_arguments)",
+            )
+        else:
+            yield Finding(
+                "rejected-flag",
+                model,
+                f"{surface} has no flag {one.flag}{hint}",
+                flag=one.text,
+                remedy="remove the flag, or add it to the parser (rope_contract_arguments)",
+            )
+
+
+def _refused(model: str, resolution: Resolution, pipeline: Pipeline) -> Iterator[Finding]:
+    refused = resolution.refused
+    if refused is None:
+        return
+    if refused.by == "parser":
+        yield Finding(
+            "rejected-flag",
+            model,
+            f"{pipeline.megatron.surface.name} refuses the command line: {refused.message}",
+            flag=_named_flag(refused.message, resolution),
+            remedy="correct the value; run with this version to see Megatron's own usage text",
+        )
+        return
+    raiser = {
+        "config": "the config constructor",
+        "validate_args": "validate_args",
+        "model": "building the model",
+    }[refused.by]
+    yield Finding(
+        "config-refused",
+        model,
+        f"{raiser} raises {refused.error}: {refused.message}",
+        remedy="no training run can start from these flags; correct them",
+    )
+
+
+def _named_flag(message: str, resolution: Resolution) -> str | None:
+    for one in resolution.parsed.occurrences:
+        if one.flag in message.replace("/", " ").replace(":", " ").split():
+            return one.text
+    return None
+
+
+def _spaced_tokens(model: str, resolution: Resolution) -> Iterator[Finding]:
+    for index, token in enumerate(resolution.argv):
+        if token == "" or any(character.isspace() for character in token):
+            what = "is empty" if token == "" else "has white space inside"
+            yield Finding(
+                "spaced-token",
+                model,
+                f"token {index + 1}, {token!r}, {what}: on a command line it becomes "
+                f"{len(token.split())} tokens",
+                flag=token,
+                remedy="write the tokens one by one",
+            )
+
+
+def _repeated_flags(model: str, resolution: Resolution) -> Iterator[Finding]:
+    seen: dict[str, Occurrence] = {}
+    for one in _own(resolution):
+        if one.dest is None:
+            continue
+        before = seen.get(one.dest)
+        if before is not None and (before.flag, before.values) != (one.flag, one.values):
+            yield Finding(
+                "repeated-flag",
+                model,
+                f"{before.text} is given first, then {one.text}; the last one is used",
+                flag=one.text,
+                expected=" ".join(before.values) or before.flag,
+                actual=" ".join(one.values) or one.flag,
+                origin="declared",
+                source=one.text,
+                remedy="keep one of them",
+            )
+        seen[one.dest] = one
+
+
+def _overwritten_flags(model: str, resolution: Resolution) -> Iterator[Finding]:
+    parsed = resolution.parsed
+    last = {one.dest: one for one in parsed.occurrences if one.dest is not None}
+    for dest, filler in parsed.fillers.items():
+        if dest not in last or dest not in ROPE_DESTS.keys() | OTHER_DESTS:
+            continue
+        before, after = parsed.parsed.get(dest), parsed.unpinned.get(dest)
+        if equal(before, after):
+            continue
+        who = "Megatron's validate_args" if filler == VALIDATE_ARGS else filler
+        yield Finding(
+            "overwritten-flag",
+            model,
+            f"{last[dest].text} is declared, and {who} makes it {plain(after)}",
+            field=ROPE_DESTS.get(dest, (None,))[0],
+            flag=last[dest].text,
+            expected=before,
+            actual=after,
+            origin="filled",
+            source=filler,
+            remedy=f"let {who} keep a declared value, or declare the value that is used",
+        )
+
+
+def _implicit_yarn(model: str, resolution: Resolution, pipeline: Pipeline) -> Iterator[Finding]:
+    rope = resolution.rope
+    source = resolution.sources.get("kind")
+    if rope is None or rope.kind != "yarn" or source is None or source.origin == "declared":
+        return
+    flag = _flag_for(pipeline, source.dest or "rope_type")
+    remedy = f"declare {flag} yarn, or {flag} rope where the checkpoint uses plain RoPE"
+    if rope.attention == "mla":
+        remedy += " (plain RoPE under MLA also needs --no-rope-fusion)"
+    yield Finding(
+        "implicit-yarn",
+        model,
+        f"becomes yarn (factor {plain(rope.rotary_scaling_factor)}, "
+        f"beta_fast {plain(rope.beta_fast)}, beta_slow {plain(rope.beta_slow)}) "
+        f"and no flag says so ({source.origin}: {source.text})",
+        field="kind",
+        actual="yarn",
+        origin=source.origin,
+        source=source.text,
+        remedy=remedy,
+    )
+
+
+def _flag_for(pipeline: Pipeline, dest: str) -> str:
+    statements = pipeline.statements(dest)
+    return statements[0].flag if statements else "--" + dest.replace("_", "-")
+
+
+def _inert_flags(model: str, resolution: Resolution) -> Iterator[Finding]:
+    rope = resolution.rope
+    if rope is None:
+        return
+    last = {one.dest: one for one in _own(resolution) if one.dest in ROPE_DESTS}
+    for dest, one in last.items():
+        if dest is None or dest in resolution.reads:
+            continue
+        given = resolution.parsed.parsed.get(dest)
+        used, name = _used_instead(dest, rope)
+        harmless = equal(given, used)
+        built = rope.rotary_class or "no rotary embedding"
+        instead = "" if name is None or used is None else f"; {name} is {plain(used)}"
+        source = resolution.sources.get(name) if name else None
+        if source is not None and used is not None:
+            instead += f" ({source.origin}: {source.text})"
+        yield Finding(
+            "inert-flag",
+            model,
+            f"{one.text} is read by nothing that is built ({built}){instead}",
+            field=name,
+            flag=one.text,
+            expected=given,
+            actual=used,
+            origin=source.origin if source else None,
+            source=source.text if source else None,
+            remedy="remove the flag, it changes nothing"
+            if harmless
+            else "remove the flag, or use the one that this attention reads",
+            status="note" if harmless else "fail",
+        )
+
+
+def _used_instead(dest: str, rope: RopeConfig) -> tuple[Any, str | None]:
+    """Return the value that is used where a flag was meant to set one, and its field."""
+    for name in ROPE_DESTS[dest]:
+        value = getattr(rope, name)
+        if value is not None:
+            return value, name
+    return NEUTRAL.get(dest), None
+
+
+def _implicit_fields(model: str, resolution: Resolution, pipeline: Pipeline) -> Iterator[Finding]:
+    rope = resolution.rope
+    if rope is None:
+        return
+    for name in FIELDS:
+        source = resolution.sources.get(name)
+        value = getattr(rope, name)
+        if source is None or name in DERIVED_FIELDS or source.origin in ("declared", "pinned"):
+            continue
+        if name == "kind" and value == "yarn":
+            # The rule implicit-yarn says it already.
+            continue
+        flag = _stating_flag(pipeline, source.dest, resolution)
+        if flag is None:
+            continue
+        yield Finding(
+            "implicit-field",
+            model,
+            f"{name} is {plain(value)} and not declared ({source.origin}: {source.text})",
+            field=name,
+            actual=value,
+            origin=source.origin,
+            source=source.text,
+            remedy=f"declare it: {flag}",
+            status="note",
+        )
+
+
+def _stating_flag(pipeline: Pipeline, dest: str | None, resolution: Resolution) -> str | None:
+    """Return the flag that would state the value in use, or None where none can."""
+    if dest is None:
+        return None
+    value = resolution.parsed.namespace.get(dest)
+    for statement in pipeline.statements(dest):
+        if statement.anything and value is not None:
+            return f"{statement.flag} {plain(value)}"
+        if not statement.anything and statement.constant is value:
+            return statement.flag
+    return None

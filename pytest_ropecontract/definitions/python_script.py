@@ -1,0 +1,114 @@
+"""A definition in Python: a script with a function ``model_args``."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_ropecontract.definitions.argv import argv_of, too_long
+from pytest_ropecontract.definitions.definition import DefinitionError, Expansion
+from pytest_ropecontract.definitions.outcome import ended_early, placed
+from pytest_ropecontract.definitions.overrides import check_transferable
+from pytest_ropecontract.definitions.wording import output_lines
+from pytest_ropecontract.definitions.worker import shared_worker
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+@dataclass(frozen=True)
+class PythonScript:
+    """A script whose ``model_args(**overrides)`` returns the flags.
+
+    It runs in a process of its own, so that it can change nothing here and nothing for
+    the next definition.
+
+    Attributes:
+        path: The script.
+        root: The directory that it runs in and that paths are shown relative to.
+        pythonpath: Directories that its imports are looked up in first, relative ones
+            from the root; then come this process's ``sys.path`` and the script's own
+            directory.
+        time_limit: Seconds after which it is ended.
+
+    """
+
+    path: Path
+    root: Path = field(default_factory=Path.cwd)
+    pythonpath: Sequence[Path | str] = ()
+    time_limit: float = 20.0
+
+    def expand(self, overrides: Mapping[str, Any]) -> Expansion:
+        """Run the script and its function.
+
+        Raises:
+            DefinitionError: An override cannot be passed on; the script cannot be loaded;
+                it or its function raised, exited, did not end, or gave no argv.
+
+        """
+        path = self.root / self.path
+        try:
+            return self._expand(path, overrides)
+        except DefinitionError as error:
+            raise placed(error, path, self.root) from None
+
+    def _expand(self, path: Path, overrides: Mapping[str, Any]) -> Expansion:
+        check_transferable(overrides)
+        if not self.root.is_dir():
+            raise DefinitionError(
+                f"the root {self.root} is no directory", remedy="name a directory that exists"
+            )
+        answer = shared_worker().ask(
+            {
+                "path": str(path),
+                "cwd": str(self.root),
+                "environ": dict(os.environ),
+                "sys_path": [
+                    *(str(self.root / entry) for entry in self.pythonpath),
+                    *(os.path.abspath(entry) for entry in sys.path),  # noqa: PTH100 - '' is the cwd
+                    str(path.parent),
+                ],
+                "overrides": dict(overrides),
+                "time_limit": self.time_limit,
+            }
+        )
+        output = answer["output"]
+        if answer["ended"] == "large":
+            raise too_long("model_args() returned")
+        told = _told(answer["result"])
+        if told is None:
+            raise ended_early(
+                answer,
+                origin=_hanging_line(answer["result"], path),
+                limit=self.time_limit,
+                expected="before model_args() returned",
+            )
+        if "headline" in told:
+            raise DefinitionError(
+                told["headline"],
+                origin=told["origin"],
+                details=[*told["details"], *output_lines(output)],
+                remedy=told["remedy"],
+            )
+        argv = argv_of(told["argv"], "model_args() returned")
+        return Expansion(argv, tuple(told["environment"]), output)
+
+
+def _told(result: str) -> dict[str, Any] | None:
+    """Return what the script's process reported, or None where it did not come to that."""
+    try:
+        told = json.loads(result)
+    except ValueError:
+        return None
+    return told if isinstance(told, dict) and told.keys() & {"argv", "headline"} else None
+
+
+def _hanging_line(dump: str, path: Path) -> str:
+    """Return the script's innermost line in a dump of its stack."""
+    found = re.search(rf'File "{re.escape(str(path))}", line (\d+)', dump)
+    return f"{path}:{found[1]}" if found else str(path)

@@ -1,0 +1,206 @@
+"""All definitions of a project, by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_ropecontract.definitions.argv_file import ArgvFile
+from pytest_ropecontract.definitions.callable_source import CallableSource, source_file
+from pytest_ropecontract.definitions.definition import Definition, Source
+from pytest_ropecontract.definitions.literal import LiteralArgv
+from pytest_ropecontract.definitions.python_script import PythonScript
+from pytest_ropecontract.definitions.shell_array import ShellArray
+from pytest_ropecontract.definitions.wording import nearest, shown, with_article
+from pytest_ropecontract.errors import RopeContractError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_FOREIGN = re.compile(r"[^A-Za-z0-9._+-]")
+_WITHOUT_FILE = "a registration without a file"
+
+
+class Registry(Mapping[str, Definition]):
+    """Definitions by name, sorted.
+
+    Args:
+        root: The directory that scripts run in and that paths are shown relative to; the
+            working directory by default.
+        pythonpath: Directories that Python definitions import from, see `PythonScript`.
+        time_limit: Seconds that the expansion of one definition may take.
+
+    """
+
+    def __init__(
+        self,
+        root: Path | None = None,
+        *,
+        pythonpath: Sequence[Path | str] = (),
+        time_limit: float = 20.0,
+    ) -> None:
+        self.root = Path.cwd() if root is None else root.absolute()
+        self.pythonpath = tuple(pythonpath)
+        self.time_limit = time_limit
+        self._definitions: dict[str, Definition] = {}
+
+    def __getitem__(self, name: str) -> Definition:
+        """Return the definition of a name.
+
+        Raises:
+            RopeContractError: There is none; the text names the nearest ones.
+
+        """
+        try:
+            return self._definitions[name]
+        except KeyError:
+            raise self._unknown(f"there is no definition {name!r}", name) from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._definitions
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._definitions))
+
+    def __len__(self) -> int:
+        return len(self._definitions)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names, sorted."""
+        return tuple(self)
+
+    def add(
+        self,
+        name: str,
+        source: Callable[..., object] | Source | Sequence[str],
+        *,
+        path: Path | None = None,
+    ) -> Definition:
+        """Register a definition.
+
+        Args:
+            name: Letters, digits, ``.``, ``_``, ``-`` and ``+``, for use in a node id.
+            source: A function that returns argv, a `Source`, a string or a list of tokens.
+            path: The file under which test items are shown; that of a function is found.
+
+        Raises:
+            RopeContractError: The name is taken or cannot be one, or the source is none.
+
+        """
+        made = self._source(name, source)
+        if path is None and isinstance(made, CallableSource):
+            path = source_file(made.function)
+        return self._register(Definition(name, made, path))
+
+    def add_file(self, path: Path) -> Definition:
+        """Register a definition file under its stem.
+
+        A ``.py`` file is a `PythonScript`, a ``.sh`` file a `ShellArray`, any other file
+        an `ArgvFile`.
+
+        Raises:
+            RopeContractError: The name is taken or cannot be one.
+
+        """
+        path = self.root / path
+        source: Source
+        if path.suffix == ".py":
+            source = PythonScript(path, self.root, self.pythonpath, self.time_limit)
+        elif path.suffix == ".sh":
+            source = ShellArray(path, self.root, self.time_limit)
+        else:
+            source = ArgvFile(path, self.root)
+        return self._register(Definition(path.stem, source, path))
+
+    def variant(self, name: str, of: str, /, **overrides: Any) -> Definition:
+        """Register a definition that is another one with overrides.
+
+        Args:
+            name: The variant's name.
+            of: The name of the other; the variant's overrides come on top of its.
+            overrides: Keyword arguments of the other's ``model_args``.
+
+        Raises:
+            RopeContractError: There is no such definition, or the name cannot be used.
+
+        """
+        if of not in self:
+            raise self._unknown(f"{name!r} is a variant of {of!r}, which is no definition", of)
+        parent = self[of]
+        merged = {**parent.overrides, **overrides}
+        return self._register(Definition(name, parent.source, parent.path, merged))
+
+    def select(self, patterns: Iterable[str]) -> list[str]:
+        """Return the names that match any of some names and globs, sorted.
+
+        Raises:
+            RopeContractError: A pattern matches nothing; the text names the valid choices.
+
+        """
+        selected: set[str] = set()
+        for pattern in [patterns] if isinstance(patterns, str) else patterns:
+            matching = {name for name in self._definitions if fnmatchcase(name, pattern)}
+            if not matching:
+                raise self._unknown(f"no definition matches {pattern!r}", pattern)
+            selected |= matching
+        return sorted(selected)
+
+    def _source(self, name: str, source: object) -> Source:
+        expand = getattr(source, "expand", None)
+        if callable(expand) and not isinstance(source, type):
+            made: Source = source  # type: ignore[assignment]  # the protocol is its one method
+            return made
+        if callable(source):
+            return CallableSource(source, root=self.root, time_limit=self.time_limit)
+        if isinstance(source, str | list | tuple):
+            return LiteralArgv(source)
+        raise RopeContractError(
+            f"{name!r} cannot be expanded from {with_article(type(source).__qualname__)}",
+            remedy="register a function that returns the flags, a string or a list of tokens",
+        )
+
+    def _register(self, definition: Definition) -> Definition:
+        name = definition.name
+        if problem := _name_problem(name):
+            raise RopeContractError(
+                f"{name!r} cannot name a definition: {problem}",
+                origin=None if definition.path is None else self._place(definition),
+                remedy="use letters, digits, '.', '_', '-' and '+', "
+                "beginning with a letter or a digit",
+            )
+        for other in self._definitions.values():
+            if other.name == name:
+                raise RopeContractError(
+                    f"two definitions are named {name!r}: "
+                    f"{self._place(other)} and {self._place(definition)}",
+                    remedy="rename or remove one of them",
+                )
+            if other.name.casefold() == name.casefold():
+                raise RopeContractError(
+                    f"two definitions differ only in case: {other.name!r} "
+                    f"({self._place(other)}) and {name!r} ({self._place(definition)})",
+                    remedy="rename one of them: their snapshots are one file on some systems",
+                )
+        self._definitions[name] = definition
+        return definition
+
+    def _place(self, definition: Definition) -> str:
+        path = definition.path
+        return _WITHOUT_FILE if path is None else shown(path, self.root)
+
+    def _unknown(self, headline: str, name: str) -> RopeContractError:
+        return RopeContractError(headline, remedy=nearest(name, self._definitions, "definitions"))
+
+
+def _name_problem(name: object) -> str | None:
+    if not isinstance(name, str):
+        return f"it is {with_article(type(name).__qualname__)}"
+    if not name:
+        return "it is empty"
+    if foreign := _FOREIGN.search(name):
+        return f"it contains {foreign[0]!r}"
+    return None if name[0].isalnum() else f"it begins with {name[0]!r}"

@@ -1,0 +1,42 @@
+"""The error that every layer raises for input that cannot be used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class RopeContractError(Exception):
+    """Input that cannot be used: a definition, a surface, a setting, a contract.
+
+    The first line of the text is the whole story; the origin (a file, an ini key, a
+    hook), the details and the remedy follow, a line each.
+
+    Args:
+        headline: What is wrong, in one line.
+        origin: Where the input came from, for example ``scripts/models/kimi-k2.py:12``.
+        details: Further lines, for example the tail of what a script printed.
+        remedy: What to change so that the error goes away.
+    """
+
+    def __init__(
+        self,
+        headline: str,
+        *,
+        origin: str | None = None,
+        details: Sequence[str] = (),
+        remedy: str | None = None,
+    ) -> None:
+        self.headline = headline
+        self.origin = origin
+        self.details = tuple(details)
+        self.remedy = remedy
+        lines = [headline]
+        if origin is not None:
+            lines.append(f"  at: {origin}")
+        lines.extend(f"  {line}" for line in self.details)
+        if remedy is not None:
+            lines.append(f"  remedy: {remedy}")
+        super().__init__("\n".join(lines))

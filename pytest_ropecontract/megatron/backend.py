@@ -1,0 +1,77 @@
+"""What the pipeline needs of a Megatron, live or recorded."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_ropecontract.megatron.surface import Surface
+
+
+class ArgumentRefusedError(Exception):
+    """The parser refuses an argv; the text is argparse's message."""
+
+
+class ConfigRefusedError(Exception):
+    """Megatron refuses a namespace.
+
+    Attributes:
+        by: Who refuses: ``validate_args``, ``config`` or ``model``.
+        error: Name of the exception that Megatron raises.
+        message: Its text.
+    """
+
+    def __init__(self, by: str, error: str, message: str) -> None:
+        self.by = by
+        self.error = error
+        self.message = message
+        super().__init__(f"{error}: {message}")
+
+
+class RefusingParser(argparse.ArgumentParser):
+    """A parser that raises where argparse would print and exit."""
+
+    def error(self, message: str) -> NoReturn:
+        raise ArgumentRefusedError(message)
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        raise ArgumentRefusedError(message or "the parser ends the program")
+
+    def print_help(self, file: object = None) -> None:
+        raise ArgumentRefusedError("-h/--help prints help and ends the program")
+
+
+@dataclass(frozen=True)
+class Config:
+    """A constructed config.
+
+    Attributes:
+        class_name: Name of its class.
+        values: The attributes that the surface knows of.
+        instance: The real object, live; None, recorded.
+    """
+
+    class_name: str
+    values: Mapping[str, Any]
+    instance: Any = None
+
+
+class Megatron(Protocol):
+    """A Megatron to resolve against."""
+
+    mode: Literal["live", "recorded"]
+    surface: Surface
+
+    def new_parser(self) -> argparse.ArgumentParser:
+        """Return a new parser with Megatron's options."""
+
+    def configure(self, namespace: argparse.Namespace) -> Config:
+        """Construct the config.
+
+        Raises:
+            ConfigRefusedError: The constructor raises.
+        """

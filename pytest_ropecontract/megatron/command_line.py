@@ -1,0 +1,108 @@
+"""Which tokens of an argv belong to which flag.
+
+The rules are argparse's for a parser without abbreviations: what starts with a dash is a
+flag unless it looks like a negative number or has a space inside, and a flag takes the
+following tokens that are no flags, up to its ``nargs``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping, Sequence
+
+NEGATIVE_NUMBER = re.compile(r"-(?:\d+|\d*\.\d+)")
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """One flag with its values, at its place in an argv.
+
+    Attributes:
+        flag: The flag as written, without an ``=value`` part; of stray values, the first.
+        dest: The namespace attribute that it sets, or None where the parser does not know it.
+        values: The tokens that belong to it.
+        start: Index of its first token.
+        stop: Index after its last token.
+    """
+
+    flag: str
+    dest: str | None
+    values: tuple[str, ...]
+    start: int
+    stop: int
+
+    @property
+    def text(self) -> str:
+        """The flag and its values as one would type them."""
+        return " ".join((self.flag, *self.values)) if self.values != (self.flag,) else self.flag
+
+
+@dataclass(frozen=True)
+class Arity:
+    """How many values a flag takes, and the namespace attribute that it sets."""
+
+    dest: str
+    most: int
+
+
+def arities(parser: argparse.ArgumentParser) -> dict[str, Arity]:
+    """Return every flag of a parser with its dest and the most values that it takes."""
+    table: dict[str, Arity] = {}
+    for action in actions(parser):
+        if action.nargs is None:
+            most = 1
+        elif isinstance(action.nargs, int):
+            most = action.nargs
+        else:
+            most = 1 if action.nargs == "?" else 1_000_000
+        for flag in action.option_strings:
+            table[flag] = Arity(action.dest, most)
+    return table
+
+
+def actions(parser: argparse.ArgumentParser) -> Sequence[argparse.Action]:
+    """Return the actions of a parser, in the order in which they were added."""
+    # argparse has no public list of a parser's actions; the name is stable since 2.7.
+    return parser._actions  # noqa: SLF001
+
+
+def split(argv: Sequence[str], table: Mapping[str, Arity]) -> tuple[Occurrence, ...]:
+    """Split an argv into flag occurrences, in order, covering every token once."""
+    occurrences: list[Occurrence] = []
+    index = 0
+    while index < len(argv):
+        token = argv[index]
+        name, equals, attached = token.partition("=")
+        if token in table:
+            name, equals, attached = token, "", ""
+        arity = table.get(name)
+        stop = index + 1
+        values: list[str] = [attached] if equals and arity is not None else []
+        if arity is None:
+            name = token
+            limit = len(argv) if is_flag(token, table) else 0
+            if not limit:
+                values = [token]
+        else:
+            limit = 0 if equals else arity.most
+        while stop < len(argv) and len(values) < limit and not is_flag(argv[stop], table):
+            values.append(argv[stop])
+            stop += 1
+        dest = arity.dest if arity is not None else None
+        occurrences.append(Occurrence(name, dest, tuple(values), index, stop))
+        index = stop
+    return tuple(occurrences)
+
+
+def is_flag(token: str, table: Mapping[str, Arity]) -> bool:
+    """Return whether argparse takes a token for a flag."""
+    if not token.startswith("-") or token == "-":
+        return False
+    if token in table or token.partition("=")[0] in table:
+        return True
+    return not NEGATIVE_NUMBER.fullmatch(token) and " " not in token

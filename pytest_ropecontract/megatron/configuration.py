@@ -1,0 +1,82 @@
+"""How namespace values reach a config, by the rules of a surface."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_ropecontract.megatron.backend import ConfigRefusedError
+from pytest_ropecontract.megatron.surface import holds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_ropecontract.megatron.surface import Attribute, ConfigClass, Surface
+
+MISSING = object()
+
+
+def choose_class(surface: Surface, namespace: Mapping[str, Any]) -> ConfigClass:
+    """Return the config class that is constructed for a namespace."""
+    for candidate in surface.classes:
+        if holds(candidate.when, namespace):
+            return candidate
+    return surface.classes[-1]
+
+
+def attributes(surface: Surface, namespace: Mapping[str, Any]) -> dict[str, Attribute]:
+    """Return the config attributes that exist for a namespace, with their sources."""
+    found = dict(choose_class(surface, namespace).attributes)
+    for extra in surface.extras:
+        if holds(extra.when, namespace):
+            found.update(extra.attributes)
+    return found
+
+
+def takes_default(attribute: Attribute, name: str, namespace: Mapping[str, Any]) -> bool:
+    """Return whether the class default, not a namespace value, is what a config has."""
+    value = namespace.get(attribute.dest or name, MISSING)
+    return value is MISSING or (value is None and attribute.none_is_default)
+
+
+def value_of(attribute: Attribute, name: str, namespace: Mapping[str, Any]) -> Any:
+    """Return the value of a config attribute."""
+    if takes_default(attribute, name, namespace):
+        return attribute.default
+    value = namespace[attribute.dest or name]
+    if attribute.transform == "layer_pattern" and isinstance(value, int) and value:
+        layers = namespace.get("num_layers") or 0
+        return ([0] * (value - 1) + [1]) * (layers // value)
+    return value
+
+
+def check_refusals(surface: Surface, by: str, namespace: Mapping[str, Any]) -> None:
+    """Apply the recorded refusals of one stage.
+
+    Raises:
+        ConfigRefusedError: One of them holds.
+    """
+    for refusal in surface.refusals:
+        if refusal.by == by and holds(refusal.when, namespace):
+            message = refusal.message
+            for name in refusal.when:
+                message = message.replace("{" + name + "}", str(namespace.get(name)))
+            raise ConfigRefusedError(by, refusal.error, message)
+
+
+def apply_edits(surface: Surface, namespace: dict[str, Any]) -> dict[str, Any]:
+    """Apply what ``validate_args`` writes, and return the values that it changed."""
+    written: dict[str, Any] = {}
+    for edit in surface.edits:
+        if not holds(edit.when, namespace):
+            continue
+        if edit.quotient is None:
+            written[edit.dest] = edit.value
+            continue
+        dividend, divisor = (namespace.get(name) for name in edit.quotient)
+        if isinstance(dividend, int) and isinstance(divisor, int) and divisor:
+            written[edit.dest] = dividend // divisor
+    changed = {
+        dest: value for dest, value in written.items() if namespace.get(dest, MISSING) != value
+    }
+    namespace.update(changed)
+    return changed

@@ -1,0 +1,473 @@
+"""What surrounds the parser: options, base args, defaults, validators, pins.
+
+A pipeline turns an argv into the namespace from which a config is constructed, and keeps
+who wrote every value. Everything that it replaces for that is restored, also on errors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import copy
+import importlib
+import sys
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+from unittest import mock
+
+from pytest_ropecontract.errors import RopeContractError
+from pytest_ropecontract.megatron import command_line, configuration, machine
+from pytest_ropecontract.megatron.backend import (
+    ArgumentRefusedError,
+    Config,
+    ConfigRefusedError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from pytest_ropecontract.megatron.backend import Megatron
+    from pytest_ropecontract.megatron.command_line import Arity, Occurrence
+
+VALIDATE_ARGS = "validate_args"
+# What replaces the namespace by something that is not on the command line.
+ELSEWHERE = {
+    "yaml_cfg": "--yaml-cfg replaces the whole namespace by the file's values",
+    "use_checkpoint_args": "--use-checkpoint-args takes values from the checkpoint",
+    "heterogeneous_layers_config_path": "the heterogeneous config class is not covered",
+}
+
+
+class PipelineError(RopeContractError):
+    """A pipeline setting that cannot be used: nothing can be resolved with it."""
+
+
+class PipelineCallError(RopeContractError):
+    """A pipeline function that raised for one argv."""
+
+
+@dataclass(frozen=True)
+class PipelineSettings:
+    """The settings of a pipeline; see the ini keys ``rope_contract_*`` of the same names.
+
+    Attributes:
+        arguments: ``module:function`` of functions that add options to the parser.
+        defaults: ``module:function`` of functions that change the parsed namespace.
+        parser: ``module:function`` of a framework's whole ``parse_args()``, or None.
+        stubs: ``module:attribute`` of validators that are replaced.
+        base_args: Tokens before every definition's.
+        pins: Namespace values that are set before the config is constructed.
+        rotary: ``module:function`` that returns the rotary arguments of a framework's
+            own model provider, or None.
+        unknown: Whether flags that the parser does not know are refused or dropped.
+        pythonpath: Folders in which the modules are looked for, beside ``sys.path``.
+    """
+
+    arguments: tuple[str, ...] = ()
+    defaults: tuple[str, ...] = ()
+    parser: str | None = None
+    stubs: tuple[str, ...] = ()
+    base_args: tuple[str, ...] = ()
+    pins: Mapping[str, Any] = field(default_factory=dict)
+    rotary: str | None = None
+    unknown: Literal["reject", "drop"] = "reject"
+    pythonpath: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """An argv on its way to a config.
+
+    Attributes:
+        argv: All tokens, those of ``base_args`` first.
+        base_length: How many of them come from ``base_args``.
+        occurrences: The flags of the argv with their values.
+        refusal: Why the parser refuses the argv, or None.
+        parsed: The namespace as argparse left it.
+        namespace: The namespace from which the config is constructed.
+        fillers: Who wrote a value after parsing, by dest.
+        pinned: The dests that pins set.
+        unpinned: The namespace before pins.
+        output: What the framework's code printed.
+    """
+
+    argv: tuple[str, ...]
+    base_length: int
+    occurrences: tuple[Occurrence, ...]
+    refusal: str | None = None
+    parsed: Mapping[str, Any] = field(default_factory=dict)
+    namespace: Mapping[str, Any] = field(default_factory=dict)
+    fillers: Mapping[str, str] = field(default_factory=dict)
+    pinned: frozenset[str] = frozenset()
+    unpinned: Mapping[str, Any] = field(default_factory=dict)
+    output: str = ""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """How a flag can state a value: any value, or just the constant."""
+
+    flag: str
+    anything: bool
+    constant: Any = None
+
+
+class Pipeline:
+    """A Megatron with everything that a framework puts around its parser.
+
+    Args:
+        megatron: The Megatron to parse and configure with.
+        settings: What surrounds it.
+
+    Raises:
+        PipelineError: A setting names something that does not exist or cannot be used.
+    """
+
+    def __init__(self, megatron: Megatron, settings: PipelineSettings) -> None:
+        self.megatron = megatron
+        self.settings = settings
+        with self._paths():
+            self._arguments = self._functions("rope_contract_arguments", settings.arguments)
+            self._defaults = self._functions("rope_contract_defaults", settings.defaults)
+            self._whole = self._optional("rope_contract_parser", settings.parser)
+            self._rotary = self._optional("rope_contract_rotary", settings.rotary)
+            self._stubs = [self._stub(name) for name in settings.stubs if self._present(name)]
+            if self._whole is not None and megatron.mode != "live":
+                raise PipelineError(
+                    f"rope_contract_parser needs a live Megatron, "
+                    f"and the surface is the recorded {megatron.surface.name}",
+                    origin=f"rope_contract_parser = {settings.parser}",
+                    remedy="choose --rope-contract-surface=live where Megatron is installed, or "
+                    "use rope_contract_arguments and rope_contract_defaults",
+                )
+            self._parser = self._build_parser()
+        self._table = command_line.arities(self._parser)
+        self._statements = statements(self._parser)
+
+    @property
+    def flags(self) -> Mapping[str, Arity]:
+        """Every flag that the parser knows."""
+        return self._table
+
+    def statements(self, dest: str) -> tuple[Statement, ...]:
+        """Return the flags that can state a value of a namespace attribute."""
+        return self._statements.get(dest, ())
+
+    def parse(self, argv: Sequence[str]) -> Parsed:
+        """Parse an argv and fill the namespace, up to the config.
+
+        Raises:
+            PipelineCallError: A function of the framework raised.
+        """
+        tokens = (*self.settings.base_args, *argv)
+        base_length = len(self.settings.base_args)
+        with self._paths(), self._stubbed(), machine.quiet() as output:
+            try:
+                outcome = self._parse_whole(tokens) if self._whole else self._compose(tokens)
+            except ArgumentRefusedError as error:
+                return Parsed(
+                    tokens,
+                    base_length,
+                    command_line.split(tokens, self._table),
+                    refusal=str(error),
+                    output=output.getvalue(),
+                )
+        parsed, namespace, fillers = outcome
+        changed = configuration.apply_edits(self.megatron.surface, namespace)
+        fillers.update(dict.fromkeys(changed, VALIDATE_ARGS))
+        unpinned = dict(namespace)
+        namespace.update(copy.deepcopy(dict(self.settings.pins)))
+        return Parsed(
+            argv=tokens,
+            base_length=base_length,
+            occurrences=command_line.split(tokens, self._table),
+            parsed=parsed,
+            namespace=namespace,
+            fillers=fillers,
+            pinned=frozenset(self.settings.pins),
+            unpinned=unpinned,
+            output=output.getvalue(),
+        )
+
+    def configure(self, parsed: Parsed) -> Config:
+        """Construct the config of a parsed argv.
+
+        Raises:
+            ConfigRefusedError: ``validate_args`` or the constructor would refuse it, with
+                or without the pins.
+        """
+        surface = self.megatron.surface
+        for dest, reason in ELSEWHERE.items():
+            if parsed.unpinned.get(dest):
+                raise ConfigRefusedError("config", "unresolvable", reason)
+        before_edits = {**parsed.unpinned}
+        for dest, filler in parsed.fillers.items():
+            if filler == VALIDATE_ARGS and dest in parsed.parsed:
+                before_edits[dest] = parsed.parsed[dest]
+        configuration.check_refusals(surface, "validate_args", before_edits)
+        configuration.check_refusals(surface, "config", parsed.unpinned)
+        namespace = argparse.Namespace(**copy.deepcopy(dict(parsed.namespace)))
+        config = self.megatron.configure(namespace)
+        configuration.check_refusals(
+            surface, "model", {**parsed.namespace, **config.values}
+        )
+        return config
+
+    def rotary_arguments(self, parsed: Parsed, config: Config) -> dict[str, Any]:
+        """Return the rotary arguments that the framework's own provider passes.
+
+        Raises:
+            PipelineCallError: The function raised, or returned something else than a dict.
+        """
+        if self._rotary is None:
+            return {}
+        given = config.instance or argparse.Namespace(**config.values)
+        namespace = argparse.Namespace(**copy.deepcopy(dict(parsed.namespace)))
+        with self._paths(), machine.quiet():
+            result = self._call("rope_contract_rotary", self._rotary, namespace, given)
+        if not isinstance(result, dict):
+            raise PipelineCallError(
+                f"rope_contract_rotary: {self.settings.rotary} returned "
+                f"{type(result).__name__}, not a dict of rotary arguments"
+            )
+        return result
+
+    def _compose(
+        self, tokens: Sequence[str]
+    ) -> tuple[dict[str, Any], dict[str, Any], dict[str, str]]:
+        """Parse with the kept parser, then call the functions that fill defaults."""
+        namespace = argparse.Namespace(rank=0, world_size=1)
+        try:
+            namespace, _ = self._parser.parse_known_args(list(tokens), namespace)
+        except ArgumentRefusedError:
+            raise
+        except Exception as error:  # a type function may raise anything
+            raise ArgumentRefusedError(f"{type(error).__name__}: {error}") from error
+        vars(namespace).update(rank=0, world_size=1)
+        parsed = copy.deepcopy(vars(namespace))
+        fillers: dict[str, str] = {}
+        for name, function in self._defaults:
+            before = copy.deepcopy(vars(namespace))
+            result = self._call("rope_contract_defaults", (name, function), namespace)
+            if isinstance(result, argparse.Namespace):
+                namespace = result
+            for dest, value in vars(namespace).items():
+                if dest not in before or not _equal(before[dest], value):
+                    fillers[dest] = name
+        return parsed, dict(vars(namespace)), fillers
+
+    def _parse_whole(
+        self, tokens: Sequence[str]
+    ) -> tuple[dict[str, Any], dict[str, Any], dict[str, str]]:
+        """Call the framework's whole ``parse_args()`` and watch what argparse gave it."""
+        if self._whole is None:
+            raise PipelineError("rope_contract_parser is not set")
+        seen: list[tuple[argparse.ArgumentParser, dict[str, Any], list[str]]] = []
+        original = argparse.ArgumentParser.parse_known_args
+
+        def watch(
+            parser: argparse.ArgumentParser, args: Any = None, namespace: Any = None, **more: Any
+        ) -> Any:
+            result, unknown = original(parser, args, namespace, **more)
+            seen.append((parser, copy.deepcopy(vars(result)), unknown))
+            return result, unknown
+
+        def refuse(_: argparse.ArgumentParser, message: str) -> None:
+            raise ArgumentRefusedError(message)
+
+        sys.argv[:] = ["rope-contract", *tokens]
+        with (
+            mock.patch.object(argparse.ArgumentParser, "parse_known_args", watch),
+            mock.patch.object(argparse.ArgumentParser, "error", refuse),
+        ):
+            try:
+                namespace = self._call("rope_contract_parser", self._whole)
+            except PipelineCallError as error:
+                if isinstance(error.__cause__, SystemExit):
+                    raise ArgumentRefusedError("the framework's parser ended the run") from error
+                raise
+        if not isinstance(namespace, argparse.Namespace):
+            raise PipelineCallError(
+                f"rope_contract_parser: {self.settings.parser} returned "
+                f"{type(namespace).__name__}, not a namespace"
+            )
+        main = [entry for entry in seen if "rotary_base" in entry[1]]
+        parsed = main[-1][1] if main else dict(vars(namespace))
+        if main and main[-1][0] is not self._parser:
+            self._parser = main[-1][0]
+            self._table = command_line.arities(self._parser)
+            self._statements = statements(self._parser)
+        name = self._whole[0]
+        fillers = {
+            dest: name
+            for dest, value in vars(namespace).items()
+            if dest not in parsed or not _equal(parsed[dest], value)
+        }
+        return parsed, dict(vars(namespace)), fillers
+
+    def _build_parser(self) -> argparse.ArgumentParser:
+        parser = self.megatron.new_parser()
+        with machine.quiet():
+            for name, function in self._arguments:
+                try:
+                    parser = function(parser) or parser
+                except Exception as error:
+                    raise PipelineError(
+                        f"rope_contract_arguments: {name} raised {type(error).__name__}: {error}",
+                        remedy="the function gets an argparse parser and adds options to it",
+                    ) from error
+        if not isinstance(parser, argparse.ArgumentParser):
+            raise PipelineError(
+                f"rope_contract_arguments: {self._arguments[-1][0]} returned "
+                f"{type(parser).__name__}, not a parser"
+            )
+        return parser
+
+    def _call(self, key: str, named: tuple[str, Callable[..., Any]], *values: Any) -> Any:
+        name, function = named
+        try:
+            return function(*values)
+        except (ArgumentRefusedError, PipelineError):
+            raise
+        except (Exception, SystemExit) as error:
+            raise PipelineCallError(
+                f"{key}: {name} raised {type(error).__name__}: {error}",
+                origin=_place(error),
+                remedy="list what needs a GPU in rope_contract_stubs, or correct the function",
+            ) from error
+
+    @contextlib.contextmanager
+    def _paths(self) -> Iterator[None]:
+        before = list(sys.path)
+        sys.path[:0] = [path for path in self.settings.pythonpath if path not in before]
+        try:
+            yield
+        finally:
+            sys.path[:] = before
+
+    @contextlib.contextmanager
+    def _stubbed(self) -> Iterator[None]:
+        with contextlib.ExitStack() as stack:
+            for holder, attribute in self._stubs:
+                stack.enter_context(mock.patch.object(holder, attribute, _first_argument))
+            arguments = sys.modules.get("megatron.training.arguments")
+            original = getattr(arguments, VALIDATE_ARGS, None)
+            if original is not None:
+                # Also where a framework imported the function under its own name.
+                for module in list(sys.modules.values()):
+                    if getattr(module, "__dict__", {}).get(VALIDATE_ARGS) is original:
+                        stack.enter_context(
+                            mock.patch.object(module, VALIDATE_ARGS, _first_argument)
+                        )
+            yield
+
+    def _present(self, name: str) -> bool:
+        """Megatron's own validators are not there to be replaced beside a recorded surface."""
+        return self.megatron.mode == "live" or not name.startswith("megatron.")
+
+    def _functions(
+        self, key: str, names: Sequence[str]
+    ) -> list[tuple[str, Callable[..., Any]]]:
+        return [(name, _load(key, name)) for name in names]
+
+    def _optional(self, key: str, name: str | None) -> tuple[str, Callable[..., Any]] | None:
+        return None if name is None else (name, _load(key, name))
+
+    def _stub(self, name: str) -> tuple[Any, str]:
+        module, attribute = _import(name, "rope_contract_stubs")
+        holder: Any = module
+        *parents, last = attribute.split(".")
+        for parent in parents:
+            holder = getattr(holder, parent, None)
+        if not hasattr(holder, last):
+            raise _missing("rope_contract_stubs", name, module)
+        return holder, last
+
+
+def statements(parser: argparse.ArgumentParser) -> dict[str, tuple[Statement, ...]]:
+    """Return, per dest, how its flags can state a value."""
+    found: dict[str, list[Statement]] = {}
+    for action in command_line.actions(parser):
+        for flag in action.option_strings:
+            if action.nargs == 0:
+                constant = action.const
+                if isinstance(action, argparse.BooleanOptionalAction):
+                    constant = not flag.startswith("--no-")
+                found.setdefault(action.dest, []).append(Statement(flag, False, constant))
+            else:
+                found.setdefault(action.dest, []).append(Statement(flag, True))
+    return {dest: tuple(one) for dest, one in found.items()}
+
+
+def _first_argument(first: Any = None, *_: Any, **__: Any) -> Any:
+    return first
+
+
+def _load(key: str, name: str) -> Callable[..., Any]:
+    module, attribute = _import(name, key)
+    function: Any = module
+    for part in attribute.split("."):
+        function = getattr(function, part, None)
+    if function is None:
+        raise _missing(key, name, module)
+    if not callable(function):
+        raise PipelineError(f"{key}: {name} is a {type(function).__name__}, not a function")
+    loaded: Callable[..., Any] = function
+    return loaded
+
+
+def _import(name: str, key: str) -> tuple[Any, str]:
+    module_name, colon, attribute = name.partition(":")
+    if not colon or not module_name or not attribute:
+        raise PipelineError(
+            f"{key}: {name!r} is not of the form module:attribute",
+            remedy="for example ropeframe.arguments:set_default_megatron_args",
+        )
+    try:
+        with machine.quiet():
+            return importlib.import_module(module_name), attribute
+    except ModuleNotFoundError as error:
+        if error.name and (module_name + ".").startswith(error.name + "."):
+            raise PipelineError(
+                f"{key}: there is no module {error.name!r}",
+                origin=f"{key} = {name}",
+                remedy="add its folder to rope_contract_pythonpath",
+            ) from None
+        raise _broken(key, name, error) from error
+    except (Exception, SystemExit) as error:
+        raise _broken(key, name, error) from error
+
+
+def _broken(key: str, name: str, error: BaseException) -> PipelineError:
+    return PipelineError(
+        f"{key}: importing {name.partition(':')[0]!r} raised {type(error).__name__}: {error}",
+        origin=_place(error),
+    )
+
+
+def _missing(key: str, name: str, module: Any) -> PipelineError:
+    import difflib
+
+    attribute = name.partition(":")[2]
+    near = difflib.get_close_matches(attribute, dir(module), n=3)
+    return PipelineError(
+        f"{key}: module {module.__name__!r} has no attribute {attribute!r}",
+        origin=f"{key} = {name}",
+        remedy=f"did you mean {', '.join(near)}?" if near else None,
+    )
+
+
+def _place(error: BaseException) -> str | None:
+    trace = error.__traceback__
+    place = None
+    while trace is not None:
+        place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return place
+
+
+def _equal(left: Any, right: Any) -> bool:
+    try:
+        return type(left) is type(right) and bool(left == right)
+    except Exception:  # noqa: BLE001  # arrays and the like compare in their own way
+        return left is right

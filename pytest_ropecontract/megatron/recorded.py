@@ -1,0 +1,113 @@
+"""A Megatron rebuilt from a recorded surface: no torch, no Megatron."""
+
+from __future__ import annotations
+
+import argparse
+import copy
+from typing import TYPE_CHECKING, Any, Literal
+
+from pytest_ropecontract.megatron import configuration
+from pytest_ropecontract.megatron.backend import Config, RefusingParser
+from pytest_ropecontract.megatron.surface import SurfaceError
+from pytest_ropecontract.megatron.values import (
+    enum_reader,
+    make_enum,
+    read_int_tuple,
+    read_list_pattern,
+)
+
+if TYPE_CHECKING:
+    import enum
+    from collections.abc import Callable
+
+    from pytest_ropecontract.megatron.surface import OptionRecord, Surface
+
+PLAIN_READERS: dict[str, Callable[[str], Any]] = {
+    "int": int,
+    "float": float,
+    "str": str,
+    "bool": bool,
+    "list_pattern": read_list_pattern,
+    "int_tuple": read_int_tuple,
+}
+
+
+class RecordedMegatron:
+    """Resolves against a recorded surface."""
+
+    mode: Literal["recorded"] = "recorded"
+
+    def __init__(self, surface: Surface) -> None:
+        self.surface = surface
+        self.enums: dict[str, type[enum.Enum]] = {
+            name: make_enum(name, members) for name, members in surface.enums.items()
+        }
+
+    def new_parser(self) -> argparse.ArgumentParser:
+        """Return a new parser with the recorded options.
+
+        Raises:
+            SurfaceError: The recorded options contradict each other.
+        """
+        parser = RefusingParser(description="Megatron arguments", allow_abbrev=False)
+        for option in self.surface.options:
+            try:
+                parser.add_argument(*option.flags, **self._keywords(option))
+            except (argparse.ArgumentError, KeyError, TypeError, ValueError) as error:
+                raise SurfaceError(
+                    f"surface {self.surface.name} has an unusable option "
+                    f"{option.flags[0]}: {error}"
+                ) from None
+        return parser
+
+    def _keywords(self, option: OptionRecord) -> dict[str, Any]:
+        keywords: dict[str, Any] = {"dest": option.dest, "default": self._value(option.default)}
+        if option.required:
+            keywords["required"] = True
+        if option.action == "boolean":
+            return {**keywords, "action": argparse.BooleanOptionalAction}
+        keywords["action"] = option.action
+        if option.action == "store_const":
+            keywords["const"] = self._value(option.const)
+        if option.action not in ("store", "append", "extend"):
+            return keywords
+        keywords["nargs"] = option.nargs
+        if option.nargs == "?":
+            keywords["const"] = self._value(option.const)
+        if option.choices is not None:
+            keywords["choices"] = [self._value(choice) for choice in option.choices]
+        if option.value_type is not None:
+            keywords["type"] = self._reader(option)
+        return keywords
+
+    def _reader(self, option: OptionRecord) -> Callable[[str], Any]:
+        if option.value_type == "enum" and option.enum is not None:
+            literals = frozenset(str(literal) for literal in option.const or ())
+            return enum_reader(self.enums[option.enum], literals)
+        return PLAIN_READERS[option.value_type or "str"]
+
+    def _value(self, recorded: Any) -> Any:
+        if isinstance(recorded, dict):
+            if "member" in recorded:
+                return self.enums[recorded["of"]][recorded["member"]]
+            return tuple(recorded.get("tuple", ()))
+        if isinstance(recorded, list):
+            return [self._value(value) for value in recorded]
+        return copy.copy(recorded)
+
+    def configure(self, namespace: argparse.Namespace) -> Config:
+        """Predict the config.
+
+        Raises:
+            ConfigRefusedError: A recorded refusal holds.
+        """
+        values = vars(namespace)
+        configuration.check_refusals(self.surface, "config", values)
+        chosen = configuration.choose_class(self.surface, values)
+        return Config(
+            chosen.name,
+            {
+                name: configuration.value_of(attribute, name, values)
+                for name, attribute in configuration.attributes(self.surface, values).items()
+            },
+        )

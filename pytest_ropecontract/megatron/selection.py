@@ -1,0 +1,58 @@
+"""Choosing a Megatron by name: live, a shipped recording, or a file."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_ropecontract.megatron.live import LiveMegatron, is_importable
+from pytest_ropecontract.megatron.recorded import RecordedMegatron
+from pytest_ropecontract.megatron.surface import (
+    NEWEST,
+    SurfaceError,
+    load_file,
+    load_shipped,
+    shipped,
+)
+
+if TYPE_CHECKING:
+    from pytest_ropecontract.megatron.backend import Megatron
+
+
+def choose(name: str, root: Path) -> Megatron:
+    """Return the Megatron that a setting names.
+
+    Args:
+        name: ``auto`` (live where importable, else the newest recording), ``live``, the
+            name or the version of a shipped surface, or the path of a JSON file.
+        root: What a relative path starts from.
+
+    Raises:
+        SurfaceError: There is no such surface, or it cannot be read or imported.
+    """
+    if name == "auto":
+        return _live() if is_importable() else _shipped(NEWEST)
+    if name == "live":
+        return _live()
+    for known in shipped():
+        if name in (known, known.removeprefix("megatron-core-")):
+            return _shipped(known)
+    if name.endswith(".json") or "/" in name:
+        return RecordedMegatron(load_file(root / Path(name).expanduser()))
+    raise SurfaceError(
+        f"no surface is named {name!r}",
+        details=[f"shipped: {', '.join(shipped())}"],
+        remedy="name a shipped surface, a JSON file, 'live' or 'auto'",
+    )
+
+
+@functools.cache
+def _live() -> LiveMegatron:
+    # Importing takes seconds; the parser and the rules are the same for the whole process.
+    return LiveMegatron()
+
+
+@functools.cache
+def _shipped(name: str) -> RecordedMegatron:
+    return RecordedMegatron(load_shipped(name))

@@ -1,0 +1,138 @@
+"""Values of a command line, read without evaluating anything.
+
+Megatron's own readers of list patterns go through ``eval``; these parse the text, walk the
+syntax tree and stop at a size, so that neither a surface file nor a flag's value can run
+code or take the machine's memory.
+"""
+
+from __future__ import annotations
+
+import ast
+import enum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+PATTERN_CHARACTERS = frozenset(",0123456789[]()+*")
+PATTERN_LENGTH = 20_000
+LIST_LENGTH = 100_000
+INTEGER_BITS = 256
+
+
+class PatternTooLargeError(ValueError):
+    """A list pattern that is longer, deeper or larger than any model needs."""
+
+
+def read_list_pattern(text: str) -> Any:
+    """Read an integer or a list pattern such as ``[0]*3+[1]*58``.
+
+    The grammar is that of Megatron's ``moe_freq_type``, ``no_rope_freq_type`` and
+    ``la_freq_type``: an integer, or an expression over integers, lists and tuples with
+    ``+``, ``*``, ``**`` and subscripts.
+
+    Raises:
+        ValueError: A character outside the grammar, or no integer.
+        SyntaxError: Not an expression.
+        TypeError: An operation that lists and integers do not have.
+        PatternTooLargeError: More than 100,000 elements, or text over 20,000 characters.
+    """
+    if "[" not in text:
+        return int(text)
+    if not PATTERN_CHARACTERS.issuperset(text):
+        raise ValueError(f"Invalid pattern: {text}")
+    if len(text) > PATTERN_LENGTH:
+        raise PatternTooLargeError(f"pattern of {len(text)} characters")
+    try:
+        tree = ast.parse(text, mode="eval")
+    except (MemoryError, RecursionError):
+        raise PatternTooLargeError("pattern nested too deeply") from None
+    try:
+        return _evaluate(tree.body)
+    except RecursionError:
+        raise PatternTooLargeError("pattern nested too deeply") from None
+
+
+def _evaluate(node: ast.expr) -> Any:
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.List):
+        return _elements(node.elts)
+    if isinstance(node, ast.Tuple):
+        return tuple(_elements(node.elts))
+    if isinstance(node, ast.UnaryOp):
+        # The only unary operator of the grammar is the plus sign.
+        return +_evaluate(node.operand)
+    if isinstance(node, ast.BinOp):
+        return _combine(node.op, _evaluate(node.left), _evaluate(node.right))
+    if isinstance(node, ast.Subscript):
+        return _evaluate(node.value)[_evaluate(node.slice)]
+    if isinstance(node, ast.Call):
+        raise TypeError(f"'{type(_evaluate(node.func)).__name__}' object is not callable")
+    raise SyntaxError(f"{type(node).__name__} in a list pattern")
+
+
+def _elements(nodes: list[ast.expr]) -> list[Any]:
+    elements: list[Any] = []
+    for node in nodes:
+        if isinstance(node, ast.Starred):
+            elements.extend(_evaluate(node.value))
+        else:
+            elements.append(_evaluate(node))
+        _check_length(len(elements))
+    return elements
+
+
+def _combine(operator: ast.operator, left: Any, right: Any) -> Any:
+    if isinstance(operator, ast.Add):
+        if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+            _check_length(len(left) + len(right))
+        return left + right
+    if isinstance(operator, ast.Mult):
+        for sequence, count in ((left, right), (right, left)):
+            if isinstance(sequence, list | tuple) and isinstance(count, int):
+                _check_length(len(sequence) * count)
+        _check_bits(left, right, _bits(left) + _bits(right))
+        return left * right
+    _check_bits(left, right, _bits(left) * (right if isinstance(right, int) else 1))
+    return left**right
+
+
+def _check_length(length: int) -> None:
+    if length > LIST_LENGTH:
+        raise PatternTooLargeError(f"pattern of {length} elements")
+
+
+def _bits(value: Any) -> int:
+    return value.bit_length() if isinstance(value, int) else 0
+
+
+def _check_bits(left: Any, right: Any, bits: int) -> None:
+    if isinstance(left, int) and isinstance(right, int) and bits > INTEGER_BITS:
+        raise PatternTooLargeError("pattern with a number over 256 bits")
+
+
+def read_int_tuple(text: str) -> tuple[int, ...]:
+    """Read ``128,0`` or ``(128,0)``, as Megatron's ``tuple_type`` does.
+
+    Raises:
+        ValueError: An element that is no integer.
+    """
+    return tuple(int(element) for element in text.strip("()").split(","))
+
+
+def enum_reader(members: type[enum.Enum], literals: frozenset[str]) -> Callable[[str], Any]:
+    """Return a reader of member names that passes ``literals`` through as text.
+
+    The reader raises KeyError for another name, which Megatron's readers do too.
+    """
+
+    def read(text: str) -> Any:
+        return text if text in literals else members[text]
+
+    return read
+
+
+def make_enum(name: str, members: Mapping[str, int | str]) -> type[enum.Enum]:
+    """Return an enumeration class that stands for one of Megatron's."""
+    return enum.Enum(name, dict(members))  # type: ignore[return-value]  # functional API

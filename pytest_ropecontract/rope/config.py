@@ -1,0 +1,73 @@
+"""The effective rotary position embedding, under one vocabulary for every attention."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Literal
+
+Kind = Literal["rope", "yarn", "mrope", "none"]
+Attention = Literal["mla", "gpt", "hybrid"]
+
+
+@dataclass(frozen=True)
+class RopeConfig:
+    """What the constructed rotary embedding uses.
+
+    A field is None where nothing that is built reads it: ``beta_fast`` of plain RoPE,
+    ``rotary_percent`` of YaRN.
+
+    Attributes:
+        kind: ``rope``, ``yarn``, ``mrope`` or ``none``, decided by what is constructed.
+        attention: ``mla`` (multi-latent), ``gpt`` (common) or ``hybrid``.
+        rotary_base: The base (theta) of the frequencies.
+        rotary_dim: The rotated width of a head, in elements; there are half as many
+            frequencies.
+        rotary_percent: The fraction of the head that is rotated, already in ``rotary_dim``.
+        rotary_interleaved: Whether pairs are neighbours instead of halves.
+        rotary_scaling_factor: YaRN's factor.
+        original_max_position_embeddings: The length, in tokens, that YaRN or the llama3
+            rule stretches from.
+        beta_fast: Rotations above which a frequency is kept.
+        beta_slow: Rotations below which a frequency is divided by the factor.
+        mscale: Numerator of YaRN's magnitude.
+        mscale_all_dim: Denominator of YaRN's magnitude, and MLA's softmax scale.
+        round_to_int: Whether the correction range is rounded to whole dimensions.
+        rope_scaling: Whether the llama3 rule is applied.
+        rope_scaling_factor: The factor of the llama3 rule.
+        seq_len_interpolation_factor: What positions are divided by.
+        mrope_section: Frequencies for the temporal, height and width axis.
+        no_rope_layers: Per layer, 1 where rotation is skipped; None where no layer skips it.
+        magnitude: What cosine and sine are multiplied with.
+        softmax_multiplier: What the softmax scale is multiplied with.
+        rotary_class: Name of the Megatron class that is constructed.
+        returns: Number of results of that class's ``forward``.
+    """
+
+    kind: Kind
+    attention: Attention
+    rotary_base: float | None = None
+    rotary_dim: int | None = None
+    rotary_percent: float | None = None
+    rotary_interleaved: bool | None = None
+    rotary_scaling_factor: float | None = None
+    original_max_position_embeddings: int | None = None
+    beta_fast: float | None = None
+    beta_slow: float | None = None
+    mscale: float | None = None
+    mscale_all_dim: float | None = None
+    round_to_int: bool | None = None
+    rope_scaling: bool | None = None
+    rope_scaling_factor: float | None = None
+    seq_len_interpolation_factor: float | None = None
+    mrope_section: tuple[int, ...] | None = None
+    no_rope_layers: tuple[int, ...] | None = None
+    magnitude: float | None = None
+    softmax_multiplier: float | None = None
+    rotary_class: str | None = None
+    returns: int | None = None
+
+
+FIELDS: tuple[str, ...] = tuple(field.name for field in fields(RopeConfig))
+DERIVED_FIELDS: frozenset[str] = frozenset(
+    {"attention", "magnitude", "softmax_multiplier", "rotary_class", "returns"}
+)

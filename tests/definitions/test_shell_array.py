@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from no_trace import no_trace
+
+from pytest_ropecontract.definitions import Registry, ShellArray
+
+
+def test_tokens_with_spaces_and_globs_survive(project):
+    script = "N=3\nMODEL_ARGS=(--a 'b c' [0]*$N+[1]*58 '' $'x\\ny')\n"
+    expected = ("--a", "b c", "[0]*3+[1]*58", "", "x\ny")
+    assert project.expand("kimi-k2.sh", script).argv == expected
+
+
+@given(tokens=st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0")), min_size=1))
+@settings(max_examples=60, deadline=None)
+def test_any_tokens_survive(tmp_path_factory, tokens):
+    path = tmp_path_factory.getbasetemp() / "any.sh"
+    path.write_bytes(f"# flags\nMODEL_ARGS=({shlex.join(tokens)})\n".encode())
+    assert ShellArray(path).expand({}).argv == tuple(tokens)
+
+
+def test_output_does_not_matter_and_is_captured(project):
+    script = "echo one\nMODEL_ARGS=(--a)\necho two >&2\nexec >/dev/null\n"
+    expansion = project.expand("kimi-k2.sh", script)
+    assert (expansion.argv, expansion.output) == (("--a",), "one\ntwo\n")
+
+
+def test_sibling_beside_the_script_is_sourced(project):
+    project.write("base.sh", "MODEL_ARGS=(--a)\n")
+    script = 'source "$(dirname "${BASH_SOURCE[0]}")/base.sh"\nMODEL_ARGS+=(--b)\n'
+    assert project.expand("kimi-k2.sh", script).argv == ("--a", "--b")
+
+
+def test_script_sees_its_path_and_no_arguments(project):
+    script = 'MODEL_ARGS=("$0" "${BASH_SOURCE[0]}" "$#")\n'
+    path = str(project.models / "kimi-k2.sh")
+    assert project.expand("kimi-k2.sh", script).argv == (path, path, "0")
+
+
+def test_environment_is_minimal(project, monkeypatch):
+    monkeypatch.setenv("ROPE_TEST_N", "1")
+    monkeypatch.setenv("BASH_ENV", "/nowhere")
+    script = "mapfile -t MODEL_ARGS < <(env | cut -d= -f1 | sort)\n"
+    argv = project.expand("kimi-k2.sh", script).argv
+    assert argv == ("HOME", "LC_ALL", "PATH", "PWD", "SHLVL", "_")
+
+
+def test_home_and_working_directory_are_an_empty_scratch_directory(project, temporary):
+    script = 'MODEL_ARGS=("$PWD" "$HOME" "$(ls -A | wc -l)")\n'
+    directory, home, entries = project.expand("kimi-k2.sh", script).argv
+    assert directory == home
+    assert Path(directory).parent == temporary
+    assert entries == "0"
+
+
+@pytest.mark.parametrize(
+    "habit",
+    [
+        "set -euo pipefail",
+        "set -u; IFS=-a",
+        "printf() { :; }; declare() { :; }; set() { :; }; source() { :; }",
+        "exec 3>/dev/null 10>/dev/null",
+        "readonly MODEL_ARGS; export MODEL_ARGS",
+        "[[ -n '' ]] && MODEL_ARGS+=(--b)",
+        "shopt -s nullglob failglob extglob",
+        "set -x",
+    ],
+)
+def test_habits_of_scripts_do_not_disturb_the_reading(project, habit):
+    script = f"MODEL_ARGS=(--a 'b -a c')\n{habit}\n"
+    assert project.expand("kimi-k2.sh", script).argv == ("--a", "b -a c")
+
+
+@pytest.mark.usefixtures("running_worker")
+def test_expansion_leaves_no_trace(project, temporary):
+    script = (
+        "touch file; mkdir -p a/b; chmod 0 a\nsleep 600 &\n(setsid sleep 600 &)\nMODEL_ARGS=(--a)\n"
+    )
+    name = project.add("kimi-k2.sh", script)
+    with no_trace(temporary), no_trace(project.root):
+        project.registry[name].expand()
+
+
+@pytest.mark.usefixtures("running_worker")
+def test_failing_expansion_leaves_no_trace(project, temporary):
+    project.registry = Registry(project.root, time_limit=0.3)
+    project.add("hangs.sh", "touch file\nsleep 600\n")
+    project.add("exits.sh", "touch file\nexit 1\n")
+    for name in project.registry:
+        with no_trace(temporary), pytest.raises(Exception, match=name):
+            project.registry[name].expand()
+
+
+CASES = {
+    "empty": ("MODEL_ARGS=()\n", "MODEL_ARGS is empty", None),
+    "declared-only": ("declare -a MODEL_ARGS\n", "MODEL_ARGS is empty", None),
+    "missing": ("ARGS=(--a)\n", "the script does not set MODEL_ARGS", None),
+    "empty-file": ("", "the script does not set MODEL_ARGS", None),
+    "scalar": ("MODEL_ARGS='--a b'\n", "MODEL_ARGS is a string, not an array", None),
+    "associative": (
+        "declare -A MODEL_ARGS=([--a]=b)\n",
+        "MODEL_ARGS is an associative array, expected an indexed one",
+        None,
+    ),
+    "exit": ("\nexit 1\n", "exited with status 1 before MODEL_ARGS could be read", 2),
+    "exit-with-0": (
+        "MODEL_ARGS=(--a)\nexit\n",
+        "exited with status 0 before MODEL_ARGS could be read",
+        2,
+    ),
+    "errexit": (
+        "set -e\nMODEL_ARGS=(--a)\nfalse\necho\n",
+        "exited with status 1 before MODEL_ARGS could be read",
+        3,
+    ),
+    "nounset": (
+        "set -u\nMODEL_ARGS=(--a $NOT_SET)\n",
+        "exited with status 127 before MODEL_ARGS could be read",
+        2,
+    ),
+    "exec": ("exec true\n", "exited with status 0 before MODEL_ARGS could be read", 1),
+    "killed": ("kill -9 $$\n", "was killed by SIGKILL before MODEL_ARGS could be read", None),
+    "syntax": (
+        "MODEL_ARGS=(--a)\nif true; then\n",
+        "the script has a syntax error: unexpected end of file",
+        3,
+    ),
+    "syntax-near": (
+        "MODEL_ARGS=(--a)\nMODEL_ARGS+=(--b))\n",
+        "the script has a syntax error: near unexpected token `)'",
+        2,
+    ),
+    "quote": (
+        "MODEL_ARGS=(--a\n'--b)\n",
+        "the script has a syntax error: unexpected EOF while looking for matching `''",
+        2,
+    ),
+    "flag-outside": (
+        "MODEL_ARGS=(\n  --a 1\n)\n  --b 2\n",
+        "the flag --b stands outside of the array, bash ran it as a command",
+        4,
+    ),
+    "sources-nothing": (
+        "source base.sh\nMODEL_ARGS+=(--a)\n",
+        "the script reads base.sh, which does not exist",
+        1,
+    ),
+    "windows": (
+        "MODEL_ARGS=(--a)\r\n",
+        "the script has Windows line ends, which bash takes for part of the flags",
+        1,
+    ),
+    "not-utf-8": (b"MODEL_ARGS=(--a \xe9)\n", "MODEL_ARGS is not UTF-8 at index 1", None),
+    "huge": (
+        "printf -v x %09000d 0\nfor i in {1..300}; do MODEL_ARGS+=($x); done\n",
+        "MODEL_ARGS holds more than 2 MiB of argv, longer than any command line",
+        None,
+    ),
+    "endless": (
+        "cat /dev/zero >&99\n",
+        "MODEL_ARGS holds more than 2 MiB of argv, longer than any command line",
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize(("script", "headline", "line"), CASES.values(), ids=CASES)
+def test_first_line_and_origin(project, script, headline, line):
+    error = project.error("kimi-k2.sh", script)
+    assert str(error).splitlines()[0] == f"kimi-k2: {headline}"
+    assert error.origin == "models/kimi-k2.sh" + ("" if line is None else f":{line}")
+    assert error.remedy
+
+
+def test_syntax_error_of_a_sibling_is_reported_there(project):
+    project.write("base.sh", "if (\n")
+    error = project.error("kimi-k2.sh", 'source "${0%/*}/base.sh"\nMODEL_ARGS+=(--a)\n')
+    assert error.origin == "models/base.sh:1"
+
+
+def test_script_that_hangs_is_ended(project):
+    project.registry = Registry(project.root, time_limit=0.3)
+    error = project.error("kimi-k2.sh", "echo waiting\nsleep 600\n")
+    assert str(error).splitlines()[:3] == [
+        "kimi-k2: did not end within 0.3 s",
+        "  at: models/kimi-k2.sh",
+        "  printed: waiting",
+    ]
+
+
+def test_overrides_are_refused(project):
+    error = project.error("kimi-k2.sh", "MODEL_ARGS=(--a)\n", nlayers=2, base=1)
+    expected = "kimi-k2: a shell array takes no overrides, but got nlayers, base"
+    assert error.headline == expected
+    assert error.origin == "models/kimi-k2.sh"
+
+
+def test_without_bash(project, monkeypatch):
+    monkeypatch.setenv("PATH", str(project.root))
+    error = project.error("kimi-k2.sh", "MODEL_ARGS=(--a)\n")
+    assert error.headline == "kimi-k2: there is no bash on PATH to run it"
+
+
+def test_directory(project):
+    project.write("kimi-k2.sh/x")
+    project.registry.add_file(project.models / "kimi-k2.sh")
+    with pytest.raises(Exception, match="^kimi-k2: the path is a directory, not a script\n"):
+        project.registry["kimi-k2"].expand()

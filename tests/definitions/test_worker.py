@@ -1,0 +1,265 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from no_trace import descendants, no_trace
+
+import pytest_ropecontract
+from pytest_ropecontract.definitions import DefinitionError, close_worker
+from pytest_ropecontract.definitions.worker import Worker, shared_worker, signal_name
+
+pytestmark = pytest.mark.usefixtures("new_worker")
+
+PLAIN = "def model_args():\n    return '--a'\n"
+WHICH = "import os\ndef model_args():\n    return [str(os.getppid()), str(os.getpid())]\n"
+PACKAGES = str(Path(pytest_ropecontract.__file__).parent.parent)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def wait_until_gone(*pids: int) -> None:
+    while any(map(is_running, pids)):
+        time.sleep(0.01)
+
+
+def test_nothing_is_started_before_the_first_expansion(project):
+    project.add("kimi-k2.py", PLAIN)
+    assert shared_worker().pid is None
+
+
+def test_every_expansion_has_its_own_process_of_one_worker(project):
+    name = project.add("kimi-k2.py", WHICH)
+    (worker, first), (again, second) = (project.registry[name].expand().argv for _ in range(2))
+    assert worker == again == str(shared_worker().pid)
+    assert first != second
+
+
+def test_close_leaves_no_process_and_no_open_file(project, temporary):
+    project.add("kimi-k2.py", PLAIN)
+    project.add("kimi-k3.sh", "MODEL_ARGS=(--a)\n")
+    project.registry["kimi-k2"].expand()
+    close_worker()
+    with no_trace(temporary):
+        project.registry["kimi-k2"].expand()
+        project.registry["kimi-k3"].expand()
+        close_worker()
+
+
+def test_close_twice(project):
+    project.expand("kimi-k2.py", PLAIN)
+    close_worker()
+    close_worker()
+    assert shared_worker().pid is None
+
+
+def test_expansion_after_close_starts_another(project):
+    project.expand("kimi-k2.py", PLAIN)
+    close_worker()
+    assert project.registry["kimi-k2"].expand().argv == ("--a",)
+
+
+def test_worker_that_was_killed_is_replaced(project):
+    project.expand("kimi-k2.py", PLAIN)
+    os.kill(shared_worker().pid, signal.SIGKILL)
+    wait_until_gone(shared_worker().pid)
+    assert project.registry["kimi-k2"].expand().argv == ("--a",)
+
+
+def test_definition_that_kills_the_worker(project):
+    script = (
+        "import os, signal, time\n"
+        "def model_args():\n"
+        "    os.kill(os.getppid(), signal.SIGKILL)\n    time.sleep(600)\n"
+    )
+    error = project.error("killer.py", script)
+    assert error.headline == "killer: the process that runs definitions was killed by SIGKILL"
+    assert project.expand("kimi-k2.py", PLAIN).argv == ("--a",)
+
+
+def test_python_that_does_not_start(project, monkeypatch):
+    monkeypatch.setattr(sys, "executable", str(project.root / "no-python"))
+    error = project.error("kimi-k2.py", PLAIN)
+    assert error.headline.startswith(
+        "kimi-k2: the process that runs definitions cannot be started: [Errno 2]"
+    )
+
+
+def test_python_without_a_name(project, monkeypatch):
+    monkeypatch.setattr(sys, "executable", "")
+    expected = "kimi-k2: there is no Python to run definitions with: sys.executable is empty"
+    assert project.error("kimi-k2.py", PLAIN).headline == expected
+
+
+def test_python_that_ends_at_once(project, monkeypatch):
+    python = project.write("python", "#!/bin/sh\necho broken installation >&2\nexit 3\n")
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
+    error = project.error("kimi-k2.py", PLAIN)
+    assert error.headline == "kimi-k2: the process that runs definitions ended with status 3"
+    assert error.details == ("broken installation",)
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "subprocess.Popen(['sleep', '600'])",
+        "subprocess.Popen(['sleep', '600'], start_new_session=True)",
+        "subprocess.Popen('(setsid sleep 600 &) ; sleep 600', shell=True)",
+    ],
+    ids=["child", "session", "daemon"],
+)
+def test_processes_that_a_script_leaves_running_are_killed(project, start):
+    project.expand("kimi-k2.py", PLAIN)
+    before = descendants(os.getpid())
+    project.expand("starter.py", f"import subprocess\n{start}\n{PLAIN}")
+    assert descendants(os.getpid()) == before
+
+
+def test_processes_of_a_script_that_hangs_are_killed(project):
+    project.expand("kimi-k2.py", PLAIN)
+    before = descendants(os.getpid())
+    project.registry.time_limit = 0.3
+    project.error("kimi-k3.py", "import os\nos.system('sleep 600')\n")
+    assert descendants(os.getpid()) == before
+
+
+def test_an_interrupted_expansion_does_not_spoil_the_next(project):
+    name = project.add("kimi-k2.py", PLAIN)
+    project.registry[name].expand()
+    slow = project.add("slow.py", "import time\ntime.sleep(600)\n")
+    threading.Timer(0.2, signal.raise_signal, [signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        project.registry[slow].expand()
+    assert project.registry[name].expand().argv == ("--a",)
+
+
+def test_threads_take_turns(project):
+    names = [
+        project.add(f"model-{n}.py", f"def model_args():\n    return '--n {n}'\n") for n in range(8)
+    ]
+    found = {}
+
+    def expand(name: str) -> None:
+        found[name] = project.registry[name].expand().argv
+
+    threads = [threading.Thread(target=expand, args=[name]) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == {f"model-{n}": ("--n", str(n)) for n in range(8)}
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_forked_process_has_a_worker_of_its_own(project):
+    project.add("kimi-k2.py", WHICH)
+    worker, _ = project.registry["kimi-k2"].expand().argv
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.write(write, project.registry["kimi-k2"].expand().argv[0].encode())
+            close_worker()
+        finally:
+            os._exit(0)
+    os.close(write)
+    os.waitpid(pid, 0)
+    assert os.read(read, 100).decode() not in {"", worker}
+    os.close(read)
+    assert project.registry["kimi-k2"].expand().argv[0] == worker
+
+
+PROGRAM = """
+import os, sys
+from pathlib import Path
+from pytest_ropecontract.definitions import Registry
+from pytest_ropecontract.definitions.worker import shared_worker
+registry = Registry(Path(sys.argv[1]))
+registry.add_file(Path("models/kimi-k2.py"))
+registry["kimi-k2"].expand()
+print(shared_worker().pid, flush=True)
+registry.add_file(Path(sys.argv[2]))
+registry[Path(sys.argv[2]).stem].expand()
+"""
+
+
+def start_program(project, last: Path) -> tuple[subprocess.Popen[str], int]:
+    project.write("kimi-k2.py", PLAIN)
+    program = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(project.root), str(last)],
+        env={**os.environ, "PYTHONPATH": PACKAGES},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    return program, int(program.stdout.readline())
+
+
+def test_worker_ends_with_the_process_that_started_it(project):
+    last = project.write("kimi-k3.py", PLAIN)
+    program, worker = start_program(project, last)
+    with program:
+        assert program.wait() == 0
+    assert not is_running(worker)
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("slow.py", "import os\nos.system('sleep 600')\n"),
+        ("slow.sh", "sleep 600 &\nsleep 600\n"),
+    ],
+    ids=["python", "shell"],
+)
+def test_worker_and_its_definition_end_when_the_process_is_killed(
+    project, temporary, file, content
+):
+    program, worker = start_program(project, project.write(file, content))
+    with program:
+        while not len(started := descendants(worker)) >= 2:
+            time.sleep(0.01)
+        program.kill()
+    wait_until_gone(worker, *started)
+    assert list(temporary.iterdir()) == []
+
+
+def test_worker_that_gives_no_answer_is_not_waited_for(project, monkeypatch):
+    monkeypatch.setattr("pytest_ropecontract.definitions.worker._PATIENCE", 0.2)
+    project.expand("kimi-k2.py", PLAIN)
+    os.kill(shared_worker().pid, signal.SIGSTOP)
+    project.registry.time_limit = 0.1
+    error = project.error("kimi-k3.py", PLAIN)
+    assert error.headline == "kimi-k3: the process that runs definitions was killed by SIGKILL"
+
+
+def test_what_cannot_be_started_is_told(project):
+    worker = Worker()
+    try:
+        request = {"scratch_in": str(project.root / "nowhere"), "time_limit": 1, "environ": {}}
+        answer = worker.ask({**request, "program": "", "bash": "", "path": ""})
+    finally:
+        worker.close()
+    assert answer["ended"] == "unable"
+
+
+def test_temporary_directory_that_is_missing(project, temporary):
+    name = project.add("kimi-k2.sh", "MODEL_ARGS=(--a)\n")
+    temporary.rmdir()
+    with pytest.raises(DefinitionError, match="^kimi-k2: no process can be started for it: "):
+        project.registry[name].expand()
+
+
+def test_signal_without_a_name():
+    assert signal_name(signal.SIGSEGV) == "SIGSEGV"
+    assert signal_name(99) == "signal 99"
