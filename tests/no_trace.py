@@ -50,7 +50,7 @@ def process_state(temporary: Path | None = None) -> dict[str, Any]:
         "sys.modules": {name: id(module) for name, module in sys.modules.items()},
         "streams": (id(sys.stdin), id(sys.stdout), id(sys.stderr)),
         "bytecode": sys.dont_write_bytecode,
-        "working directory": os.getcwd(),
+        "working directory": str(Path.cwd()),
         "warning filters": list(warnings.filters),
         "logging": (logging.root.level, list(logging.root.handlers)),
         "signal handlers": {number: signal.getsignal(number) for number in signal.valid_signals()},
@@ -74,9 +74,10 @@ def descendants(pid: int) -> set[int]:
 
 def _open_files() -> dict[str, str]:
     found = {}
-    for entry in os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else []:
+    directory = Path("/proc/self/fd")
+    for entry in list(directory.iterdir()) if directory.is_dir() else []:
         try:
-            found[entry] = os.readlink(f"/proc/self/fd/{entry}")
+            found[entry.name] = str(entry.readlink())
         except FileNotFoundError:
             continue  # the one that the listing itself used
     return found

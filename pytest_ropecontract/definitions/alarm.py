@@ -29,7 +29,6 @@ def time_limit(limit: float) -> Iterator[None]:
 
     Raises:
         TimeUp: The code took longer.
-
     """
     if not _is_free():
         yield

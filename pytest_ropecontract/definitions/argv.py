@@ -26,7 +26,6 @@ def argv_of(value: object, what: str) -> tuple[str, ...]:
 
     Raises:
         DefinitionError: The value is of another type, empty, or no command line takes it.
-
     """
     if isinstance(value, str):
         tokens = [str.__str__(token) for token in value.split()]

@@ -31,7 +31,6 @@ class ArgvFile:
     Attributes:
         path: The file, in UTF-8.
         root: The directory that paths are shown relative to.
-
     """
 
     path: Path
@@ -43,7 +42,6 @@ class ArgvFile:
         Raises:
             DefinitionError: Overrides were given; the file cannot be read, is too large,
                 not UTF-8, wrongly quoted, or holds no token.
-
         """
         path = self.root / self.path
         try:

@@ -37,7 +37,6 @@ class CallableSource:
         root: The directory that paths are shown relative to.
         time_limit: Seconds after which it is ended, where it is called in the main thread
             and nobody else uses the alarm signal; elsewhere there is no limit.
-
     """
 
     function: Callable[..., object]
@@ -51,7 +50,6 @@ class CallableSource:
         Raises:
             DefinitionError: It does not take the overrides, raised, called ``sys.exit``,
                 did not end, or returned no argv.
-
         """
         name = self.name or getattr(self.function, "__name__", type(self.function).__qualname__)
         own_file = source_file(self.function)

@@ -34,7 +34,6 @@ def call_for_argv(
     Raises:
         DefinitionError: The function does not take the overrides, raised one of the
             exceptions, or returned something that is no argv.
-
     """
     code = getattr(inspect.unwrap(function), "__code__", None)
     origin = own_file

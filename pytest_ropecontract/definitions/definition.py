@@ -32,7 +32,6 @@ class Expansion:
         environment: Names of the environment variables that the source asked for, sorted.
         output: What the source printed, standard output and standard error together; of
             much output the end.
-
     """
 
     argv: tuple[str, ...]
@@ -48,7 +47,6 @@ class Source(Protocol):
 
         Raises:
             DefinitionError: The source failed, or gave something that is no argv.
-
         """
 
 
@@ -61,7 +59,6 @@ class Definition:
         source: What expands to argv.
         path: The file under which the definition's test items are shown, or None.
         overrides: Keyword arguments that this variant gives to the source.
-
     """
 
     name: str
@@ -76,7 +73,6 @@ class Definition:
         Raises:
             DefinitionError: The source failed, or gave something that is no argv. The
                 headline begins with the definition's name.
-
         """
         try:
             return self.source.expand({**self.overrides, **overrides})

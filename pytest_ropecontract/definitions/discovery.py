@@ -22,7 +22,6 @@ def discover(root: Path, patterns: Iterable[str]) -> list[Path]:
 
     Raises:
         RopeContractError: A pattern is no relative glob.
-
     """
     found: set[Path] = set()
     for pattern in patterns:

@@ -28,7 +28,6 @@ def failure(doing: str, error: BaseException, own_file: str) -> DefinitionError:
         error: The exception, with its traceback.
         own_file: The file name that the definition's code objects carry; the innermost
             of its lines is the origin.
-
     """
     frames: list[tuple[CodeType, int | None]] = [
         (frame.f_code, line)

@@ -18,8 +18,8 @@ def restored_process() -> Iterator[None]:
     """Restore what a definition's code is likely to change, also when it raises.
 
     That is the environment, ``sys.path``, ``sys.argv``, ``sys.modules``, the working
-    directory and the warning filters. Modules of the standard library and packages with
-    extension modules stay loaded: to load them twice breaks them.
+    directory and the warning filters. Modules of the standard library, of this package and
+    of packages with extension modules stay loaded: to load them twice breaks them.
     """
     environ, variables = os.environ, dict(os.environ)
     lists = {name: (getattr(sys, name), list(getattr(sys, name))) for name in ("path", "argv")}
@@ -53,14 +53,14 @@ def _restore_modules(before: Mapping[str, object]) -> None:
     now: dict[str, object] = dict(sys.modules)
     new = {name: module for name, module in now.items() if name not in before}
     kept = {_top(name) for name, module in new.items() if _is_extension(module)}
-    kept |= sys.stdlib_module_names
+    kept |= {*sys.stdlib_module_names, _top(__name__)}
     for name, module in new.items():
         if _top(name) in kept:
             continue
         del sys.modules[name]
         package, _, last = name.rpartition(".")
         parent = before.get(package)
-        if parent is not None and vars(parent).get(last) is module:
+        if getattr(parent, "__dict__", {}).get(last) is module:
             delattr(parent, last)
     for name, module in before.items():
         if now.get(name) is not module:

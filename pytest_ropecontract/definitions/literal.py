@@ -19,7 +19,6 @@ class LiteralArgv:
 
     Attributes:
         value: A string, split at whitespace, or tokens that are taken as they are.
-
     """
 
     value: str | Sequence[str]
@@ -29,7 +28,6 @@ class LiteralArgv:
 
         Raises:
             DefinitionError: Overrides were given, or the value is no argv.
-
         """
         refuse_overrides(overrides, "argv that is given as it is")
         return Expansion(argv_of(self.value, "its registration gave"))

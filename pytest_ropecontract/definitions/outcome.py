@@ -22,7 +22,6 @@ def ended_early(
         origin: Where the definition is, or where it hangs.
         limit: The time limit in seconds.
         expected: What should have come first, for example ``before model_args() returned``.
-
     """
     details = output_lines(answer["output"])
     if answer["ended"] == "time":
@@ -61,7 +60,6 @@ def placed(error: DefinitionError, path: Path, root: Path) -> DefinitionError:
         error: The error.
         path: The definition's file, which is the origin of an error without one.
         root: The directory.
-
     """
     start = f"{root.as_posix()}/"
 

@@ -18,7 +18,6 @@ def refuse_overrides(overrides: Mapping[str, Any], source: str) -> None:
 
     Raises:
         DefinitionError: There are overrides.
-
     """
     if overrides:
         raise DefinitionError(
@@ -32,7 +31,6 @@ def check_transferable(overrides: Mapping[str, Any]) -> None:
 
     Raises:
         DefinitionError: An override holds something that JSON does not carry.
-
     """
     for name, value in overrides.items():
         try:

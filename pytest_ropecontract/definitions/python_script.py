@@ -35,7 +35,6 @@ class PythonScript:
             from the root; then come this process's ``sys.path`` and the script's own
             directory.
         time_limit: Seconds after which it is ended.
-
     """
 
     path: Path
@@ -49,7 +48,6 @@ class PythonScript:
         Raises:
             DefinitionError: An override cannot be passed on; the script cannot be loaded;
                 it or its function raised, exited, did not end, or gave no argv.
-
         """
         path = self.root / self.path
         try:

@@ -17,7 +17,6 @@ def read_file(path: Path, expected: str) -> bytes:
 
     Raises:
         DefinitionError: There is no such file, it is something else, or it is unreadable.
-
     """
     try:
         mode = path.stat().st_mode
@@ -44,7 +43,6 @@ def decoded(data: bytes, path: Path, what: str) -> str:
 
     Raises:
         DefinitionError: It is not UTF-8.
-
     """
     try:
         return data.decode("utf-8-sig")

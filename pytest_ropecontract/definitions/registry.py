@@ -32,7 +32,6 @@ class Registry(Mapping[str, Definition]):
             working directory by default.
         pythonpath: Directories that Python definitions import from, see `PythonScript`.
         time_limit: Seconds that the expansion of one definition may take.
-
     """
 
     def __init__(
@@ -52,7 +51,6 @@ class Registry(Mapping[str, Definition]):
 
         Raises:
             RopeContractError: There is none; the text names the nearest ones.
-
         """
         try:
             return self._definitions[name]
@@ -89,7 +87,6 @@ class Registry(Mapping[str, Definition]):
 
         Raises:
             RopeContractError: The name is taken or cannot be one, or the source is none.
-
         """
         made = self._source(name, source)
         if path is None and isinstance(made, CallableSource):
@@ -104,7 +101,6 @@ class Registry(Mapping[str, Definition]):
 
         Raises:
             RopeContractError: The name is taken or cannot be one.
-
         """
         path = self.root / path
         source: Source
@@ -126,7 +122,6 @@ class Registry(Mapping[str, Definition]):
 
         Raises:
             RopeContractError: There is no such definition, or the name cannot be used.
-
         """
         if of not in self:
             raise self._unknown(f"{name!r} is a variant of {of!r}, which is no definition", of)
@@ -139,7 +134,6 @@ class Registry(Mapping[str, Definition]):
 
         Raises:
             RopeContractError: A pattern matches nothing; the text names the valid choices.
-
         """
         selected: set[str] = set()
         for pattern in [patterns] if isinstance(patterns, str) else patterns:

@@ -44,7 +44,6 @@ def expand_script(
     Raises:
         DefinitionError: The file is no script that can be loaded, it or its function
             raised or called ``sys.exit``, or what it returned is no argv.
-
     """
     chain = (*_running.get(), path)
     if path in chain[:-1]:
@@ -86,7 +85,6 @@ def compiled(path: Path) -> Any:
 
     Raises:
         DefinitionError: The file cannot be read or is no Python.
-
     """
     source = read_file(path, "a script")
     if not source.strip():

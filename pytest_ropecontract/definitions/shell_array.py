@@ -61,7 +61,6 @@ class ShellArray:
         path: The script.
         root: The directory that paths are shown relative to.
         time_limit: Seconds after which it is ended.
-
     """
 
     path: Path
@@ -74,7 +73,6 @@ class ShellArray:
         Raises:
             DefinitionError: Overrides were given; there is no bash; the script failed,
                 exited or did not end; or ``MODEL_ARGS`` is no array with elements.
-
         """
         path = self.root / self.path
         try:

@@ -29,7 +29,6 @@ def shell_words(text: str) -> Iterator[str]:
 
     Raises:
         QuotingError: A quote does not end. It carries the line on which the quote begins.
-
     """
     position = 0
     while position < len(text):

@@ -26,7 +26,6 @@ def load_sibling_model_args(file: str, name: str, /, **overrides: Any) -> list[s
     Raises:
         DefinitionError: There is no such sibling, it failed, or siblings load each other
             in a circle.
-
     """
     own = Path(file).absolute()
     path = own.with_name(f"{name}.py") if name and Path(name).name == name else None

@@ -58,7 +58,6 @@ class Worker:
 
         Raises:
             DefinitionError: The helper process did not start, died or gave no answer.
-
         """
         data = json.dumps(request).encode() + b"\n"
         with self._lock:

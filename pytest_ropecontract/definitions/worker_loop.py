@@ -191,7 +191,6 @@ def _end(pid: int) -> int:
 
     Returns:
         The exit status, negative for a signal.
-
     """
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)

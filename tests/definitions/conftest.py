@@ -34,7 +34,9 @@ class Project:
         return self.registry[self.add(file, content)].expand(**overrides)
 
     def error(self, file: str, content: str | bytes, **overrides: Any) -> DefinitionError:
-        name = self.add(file, content)
+        return self.failure(self.add(file, content), **overrides)
+
+    def failure(self, name: str, **overrides: Any) -> DefinitionError:
         with pytest.raises(DefinitionError) as caught:
             self.registry[name].expand(**overrides)
         return caught.value

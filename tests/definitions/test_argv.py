@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 
 from pytest_ropecontract.definitions import spaced_tokens
 from pytest_ropecontract.definitions.argv import argv_of
@@ -12,7 +12,7 @@ def test_spaced_tokens_are_empty_or_hold_whitespace():
 
 
 def test_subclasses_of_str_become_plain_strings():
-    class Flag(str, Enum):
+    class Flag(StrEnum):
         A = "--a"
 
     assert [type(token) for token in argv_of([Flag.A], "it gave")] == [str]

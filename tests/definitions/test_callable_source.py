@@ -1,12 +1,16 @@
+# ruff: noqa: T201 - what is printed is the subject
+
 from __future__ import annotations
 
 import functools
+import importlib
 import os
 import signal
 import sys
 import threading
 import time
 import warnings
+from pathlib import Path
 
 import pytest
 from no_trace import no_trace
@@ -79,6 +83,8 @@ def test_environment_that_was_asked_for_is_recorded():
 
 
 def meddle(fail: bool = False) -> str:
+    import layers_of_meddle.deep  # noqa: F401, PLC0415
+
     os.environ["ROPE_TEST_NEW"] = "1"
     os.environ.pop("PATH", None)
     os.environ["HOME"] = "/nowhere"
@@ -87,8 +93,6 @@ def meddle(fail: bool = False) -> str:
     sys.path = ["/nowhere"]
     sys.argv.append("--b")
     sys.argv = []
-    import layers_of_meddle.deep  # noqa: F401, PLC0415
-
     sys.modules["pytest"] = None
     del sys.modules["_pytest"]
     warnings.simplefilter("ignore")
@@ -124,7 +128,8 @@ def test_hanging_expansion_leaves_no_trace(temporary):
         CallableSource(lambda: time.sleep(600), time_limit=0.05).expand({})
 
 
-def test_submodule_is_removed_from_a_package_that_was_loaded_before(layers):
+@pytest.mark.usefixtures("layers")
+def test_submodule_is_removed_from_a_package_that_was_loaded_before():
     package = pytest.importorskip("layers_of_meddle")
 
     def model() -> str:
@@ -138,7 +143,7 @@ def test_submodule_is_removed_from_a_package_that_was_loaded_before(layers):
     del sys.modules["layers_of_meddle"]
 
 
-def test_modules_that_cannot_be_loaded_twice_stay(tmp_path, monkeypatch):
+def test_modules_that_cannot_be_loaded_twice_stay(monkeypatch):
     import _json  # noqa: PLC0415 - any extension module
 
     monkeypatch.delitem(sys.modules, "this_package", raising=False)
@@ -153,6 +158,18 @@ def test_modules_that_cannot_be_loaded_twice_stay(tmp_path, monkeypatch):
     CallableSource(model).expand({})
     assert {"this_package", "this_package.part"} <= set(sys.modules)
     del sys.modules["this_package"], sys.modules["this_package.part"]
+
+
+def test_modules_of_this_package_stay(monkeypatch):
+    name = "pytest_ropecontract.definitions.siblings"
+    monkeypatch.delitem(sys.modules, name, raising=False)
+
+    def model() -> str:
+        importlib.import_module(name)
+        return "--a"
+
+    CallableSource(model).expand({})
+    assert name in sys.modules
 
 
 def test_working_directory_that_is_gone_does_not_hide_the_argv(tmp_path, monkeypatch):
@@ -253,13 +270,13 @@ def hangs() -> str:
     while True:
         try:
             time.sleep(600)
-        except Exception:  # noqa: BLE001, S112
+        except Exception:  # noqa: BLE001
             continue
 
 
 def test_function_that_hangs_is_ended():
     with pytest.raises(DefinitionError) as caught:
-        CallableSource(hangs, time_limit=0.05).expand({})
+        CallableSource(hangs, root=Path("/nowhere"), time_limit=0.05).expand({})
     assert caught.value.headline == "did not end within 0.05 s"
     assert caught.value.origin == HERE
 
@@ -271,7 +288,7 @@ def test_function_that_catches_everything_once_is_ended():
         except BaseException:  # noqa: BLE001
             time.sleep(600)
 
-    with pytest.raises(DefinitionError, match="^did not end within 0.05 s\n"):
+    with pytest.raises(DefinitionError, match=r"^did not end within 0\.05 s\n"):
         CallableSource(model, time_limit=0.05).expand({})
 
 

@@ -56,4 +56,4 @@ def test_all_public_names_exist():
 
 def test_unknown_name():
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
-        definitions.nothing
+        _ = definitions.nothing

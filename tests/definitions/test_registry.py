@@ -276,7 +276,7 @@ def test_definitions_can_be_in_a_set():
 
 def test_error_keeps_the_parts_of_the_source_error():
     class Source:
-        def expand(self, overrides):
+        def expand(self, overrides):  # noqa: ARG002
             raise DefinitionError("failed", origin="a:1", details=["why"], remedy="mend it")
 
     with pytest.raises(DefinitionError) as caught:

@@ -15,7 +15,7 @@ TEXTS = {
     "double": ('"a \'b"', ["a 'b"]),
     "empty-words": ("'' \"\"", ["", ""]),
     "escapes": (r"a\ b \'c \\", ["a b", "'c", "\\"]),
-    "escapes-in-double-quotes": (r'"\"\\\$\`\n"', [r"""\"\\$`\n""".replace("\\\\", "\\", 1)[1:]]),
+    "escapes-in-double-quotes": (r'"\"\$\`\n\\"', ['"$`\\n\\']),
     "nothing-escapes-in-single-quotes": (r"'a\'", ["a\\"]),
     "comments": ("a # b 'c\n#d\ne#f", ["a", "e#f"]),
     "continued-lines": ('a \\\nb\\\nc "d\\\ne" f\\\r\n g', ["a", "bc", "de", "f", "g"]),

@@ -141,5 +141,5 @@ def test_definition_may_catch_the_error(project):
 
 
 def test_outside_of_a_definition_the_error_is_the_same(project):
-    with pytest.raises(DefinitionError, match="^there is no sibling 'base' beside x.py\n"):
+    with pytest.raises(DefinitionError, match=r"^there is no sibling 'base' beside x\.py\n"):
         load_sibling_model_args(str(project.models / "x.py"), "base")

@@ -12,7 +12,7 @@ import pytest
 from no_trace import descendants, no_trace
 
 import pytest_ropecontract
-from pytest_ropecontract.definitions import DefinitionError, close_worker
+from pytest_ropecontract.definitions import close_worker
 from pytest_ropecontract.definitions.worker import Worker, shared_worker, signal_name
 
 pytestmark = pytest.mark.usefixtures("new_worker")
@@ -139,7 +139,7 @@ def test_an_interrupted_expansion_does_not_spoil_the_next(project):
     name = project.add("kimi-k2.py", PLAIN)
     project.registry[name].expand()
     slow = project.add("slow.py", "import time\ntime.sleep(600)\n")
-    threading.Timer(0.2, signal.raise_signal, [signal.SIGINT]).start()
+    threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT]).start()
     with pytest.raises(KeyboardInterrupt):
         project.registry[slow].expand()
     assert project.registry[name].expand().argv == ("--a",)
@@ -256,8 +256,8 @@ def test_what_cannot_be_started_is_told(project):
 def test_temporary_directory_that_is_missing(project, temporary):
     name = project.add("kimi-k2.sh", "MODEL_ARGS=(--a)\n")
     temporary.rmdir()
-    with pytest.raises(DefinitionError, match="^kimi-k2: no process can be started for it: "):
-        project.registry[name].expand()
+    start = "kimi-k2: no process can be started for it: [Errno 2] "
+    assert project.failure(name).headline.startswith(start)
 
 
 def test_signal_without_a_name():

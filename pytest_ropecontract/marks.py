@@ -1,0 +1,182 @@
+"""The mark ``rope_expect``: read when collected, asserted before the test."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ropecontract.collection import EXPECTATIONS, DefinitionModule, project_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from pytest_ropecontract.contracts.expectation import Expectation
+    from pytest_ropecontract.contracts.findings import Finding
+    from pytest_ropecontract.rope.config import Kind
+
+NAME = "rope_expect"
+FIXTURE = "rope_model"
+
+
+def rope_expect(  # noqa: PLR0913  # the fields that a contract names most often
+    kind: Kind | None = None,
+    original_max_position_embeddings: int | None = None,
+    beta_fast: float | None = None,
+    beta_slow: float | None = None,
+    *,
+    models: str | Sequence[str] | None = None,
+    declared: bool = True,
+    **fields: Any,
+) -> pytest.MarkDecorator:
+    """Mark a test with what the RoPE of some models must be.
+
+    The contract is asserted before the test's body, which may be empty.
+
+    Args:
+        kind: ``rope``, ``yarn``, ``mrope`` or ``none``.
+        original_max_position_embeddings: The length, in tokens, that is stretched from.
+        beta_fast: Rotations above which a frequency is kept.
+        beta_slow: Rotations below which a frequency is divided by the factor.
+        models: Names and globs of the models; without it, those over which the test's
+            ``rope_model`` is parametrized.
+        declared: Whether every value must come from the definition's flags; False accepts
+            a default that is the same.
+        fields: Any other field of ``RopeConfig``, for example ``rotary_base=50000``.
+    """
+    given = {
+        "kind": kind,
+        "original_max_position_embeddings": original_max_position_embeddings,
+        "beta_fast": beta_fast,
+        "beta_slow": beta_slow,
+    }
+    keywords: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    keywords.update(fields)
+    if models is not None:
+        keywords["models"] = models
+    if not declared:
+        keywords["declared"] = declared
+    return getattr(pytest.mark, NAME)(**keywords)  # type: ignore[no-any-return]
+
+
+class ContractFailed(pytest.fail.Exception):
+    """A broken contract; pytest shows its text without a traceback.
+
+    Attributes:
+        findings: What was found.
+    """
+
+    __module__ = "builtins"
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self.findings = tuple(findings)
+        super().__init__("\n\n".join(one.text() for one in self.findings), pytrace=False)
+
+
+def expectations(node: pytest.Item | pytest.Function) -> Iterator[Expectation]:
+    """Yield the expectations that mark a test.
+
+    Raises:
+        ExpectationError: A mark cannot be read.
+    """
+    from pytest_ropecontract.contracts.expectation import read
+
+    for mark in node.iter_markers(NAME):
+        yield read(mark.args, mark.kwargs, node.nodeid)
+
+
+def generate(metafunc: pytest.Metafunc) -> None:
+    """Check the marks of a test and parametrize its ``rope_model``.
+
+    Raises:
+        pytest.Collector.CollectError: A mark cannot be read, or names no models.
+    """
+    from pytest_ropecontract.errors import RopeContractError
+
+    module = metafunc.definition.getparent(DefinitionModule)
+    if module is not None:
+        if module.model_names and FIXTURE in metafunc.fixturenames:
+            metafunc.parametrize(FIXTURE, module.model_names, indirect=True, scope="session")
+        return
+    try:
+        names = _named_models(metafunc)
+    except RopeContractError as error:
+        raise pytest.Collector.CollectError(str(error)) from None
+    if FIXTURE in metafunc.fixturenames and not _parametrized(metafunc):
+        if not names:
+            names = list(project_of(metafunc.config).registry)
+        if not names:
+            raise pytest.Collector.CollectError(
+                f"{metafunc.definition.nodeid}: rope_model has no models: no definitions found"
+            )
+        metafunc.parametrize(FIXTURE, names, indirect=True, scope="session")
+
+
+def _named_models(metafunc: pytest.Metafunc) -> list[str]:
+    from pytest_ropecontract.contracts.expectation import ExpectationError
+
+    named: set[str] = set()
+    registry = None
+    for expectation in expectations(metafunc.definition):
+        if expectation.models:
+            registry = registry or project_of(metafunc.config).registry
+            named.update(registry.select(expectation.models))
+        elif FIXTURE not in metafunc.fixturenames and not _parametrized(metafunc):
+            raise ExpectationError(
+                "rope_expect names no models, and the test has no rope_model",
+                origin=metafunc.definition.nodeid,
+                remedy='give models=["kimi-k2"], or parametrize the test over rope_model',
+            )
+    return sorted(named)
+
+
+def _parametrized(metafunc: pytest.Metafunc) -> bool:
+    for mark in metafunc.definition.iter_markers("parametrize"):
+        names = mark.kwargs.get("argnames", mark.args[0] if mark.args else ())
+        listed = [name.strip() for name in names.split(",")] if isinstance(names, str) else names
+        if FIXTURE in listed:
+            return True
+    return False
+
+
+def applying(item: pytest.Item) -> Iterator[tuple[Expectation, str]]:
+    """Yield every expectation of a test with each model that it applies to."""
+    callspec = getattr(item, "callspec", None)
+    current = callspec.params.get(FIXTURE) if callspec is not None else None
+    for expectation in expectations(item):
+        models = [current] if current is not None else []
+        if expectation.models:
+            named = project_of(item.config).registry.select(expectation.models)
+            models = [m for m in named if current in (None, m)]
+        for model in models:
+            yield expectation, model
+
+
+def assert_marks(item: pytest.Item) -> None:
+    """Assert the expectations that mark a test.
+
+    Raises:
+        ContractFailed: One of them finds something that fails.
+        RopeContractError: A model cannot be expanded or resolved.
+    """
+    if isinstance(item.getparent(DefinitionModule), DefinitionModule):
+        return
+    failed: list[Finding] = []
+    for expectation, model in applying(item):
+        findings = project_of(item.config).check_expectation(model, expectation)
+        failed.extend(one for one in findings if one.status == "fail")
+    if failed:
+        raise ContractFailed(failed)
+
+
+def gather(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
+    """Remember, per model, the expectations of all tests that were collected."""
+    found: dict[str, list[Expectation]] = {}
+    for item in items:
+        if item.get_closest_marker(NAME) is None:
+            continue
+        for expectation, model in applying(item):
+            known = found.setdefault(model, [])
+            if expectation not in known:
+                known.append(expectation)
+    config.stash[EXPECTATIONS] = found

@@ -1,0 +1,218 @@
+"""Command line options and ini keys, read once."""
+
+from __future__ import annotations
+
+import ast
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pytest_ropecontract.project import Settings
+
+SURFACE_VARIABLE = "ROPE_CONTRACT_SURFACE"
+DEFAULT_MODELS = ("scripts/models/*.py", "scripts/models/*.sh")
+REPORT_SUFFIXES = (".json",)
+
+LISTS = {
+    "rope_contract_models": (
+        "Globs, from rootdir, of the files that define models. "
+        f"Default: {' '.join(DEFAULT_MODELS)}"
+    ),
+    "rope_contract_pythonpath": "Folders in which definitions and pipeline modules are found.",
+    "rope_contract_arguments": (
+        "module:function of functions that add options to Megatron's parser."
+    ),
+    "rope_contract_defaults": (
+        "module:function of functions that fill defaults in the parsed namespace."
+    ),
+    "rope_contract_stubs": (
+        "module:attribute of validators that are replaced while a model is resolved."
+    ),
+    "rope_contract_base_args": "Tokens that are placed before every definition's.",
+    "rope_contract_pins": "dest=value, set before the config is constructed.",
+    "rope_contract_allow": "Known deviations, a line each: MODEL_GLOB RULE reason.",
+}
+TEXTS = {
+    "rope_contract_surface": (
+        "What to resolve against: auto, live, the name of a recorded surface, or a path. "
+        f"--rope-contract-surface and {SURFACE_VARIABLE} come before it."
+    ),
+    "rope_contract_parser": (
+        "module:function of a framework's whole parse_args(); needs a live Megatron."
+    ),
+    "rope_contract_rotary": (
+        "module:function that gets namespace and config, and returns the rotary constructor "
+        "arguments in which the framework's own model provider differs."
+    ),
+    "rope_contract_unknown": (
+        "reject (default), or drop where the framework ignores unknown flags."
+    ),
+}
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Declare the options and ini keys."""
+    group = parser.getgroup("rope-contract", "contracts on rotary position embeddings")
+    group.addoption(
+        "--rope-contract",
+        action="store_true",
+        dest="rope_contract",
+        help="check the rotary position embedding of every registered model definition",
+    )
+    group.addoption(
+        "--rope-contract-surface",
+        dest="rope_contract_surface",
+        metavar="NAME",
+        default=None,
+        help="what to resolve against: auto (the importable Megatron, else the newest "
+        "recording), live, the name of a recorded surface, or the path of one",
+    )
+    group.addoption(
+        "--rope-contract-strict",
+        action="store_true",
+        dest="rope_contract_strict",
+        help="let everything fail that is only noted",
+    )
+    group.addoption(
+        "--rope-contract-report",
+        action="append",
+        dest="rope_contract_report",
+        metavar="FILE",
+        default=[],
+        help="write what every model resolves to into FILE.json; may be given again",
+    )
+    for name, text in LISTS.items():
+        kind = "args" if name == "rope_contract_base_args" else "linelist"
+        parser.addini(name, text, type=kind, default=[])  # type: ignore[arg-type]
+    for name, text in TEXTS.items():
+        parser.addini(name, text, type="string", default="")
+    parser.addini(
+        "rope_contract_strict", "Let everything fail that is only noted.", "bool", default=False
+    )
+
+
+@dataclass(frozen=True)
+class Options:
+    """What was asked for on the command line and in the ini file.
+
+    Attributes:
+        enabled: Whether ``--rope-contract`` was given.
+        models: Globs of the files that define models.
+        pythonpath: Absolute folders in which modules are found.
+        reports: Files to write.
+        settings: What the project states about itself.
+    """
+
+    enabled: bool
+    models: tuple[str, ...]
+    pythonpath: tuple[str, ...]
+    reports: tuple[Path, ...]
+    settings: Settings
+
+
+def read(config: pytest.Config) -> Options:
+    """Read the options of a run.
+
+    Raises:
+        pytest.UsageError: A value that cannot be used; the text names the option or key.
+    """
+    from pytest_ropecontract.contracts.allowances import read as read_allowances
+    from pytest_ropecontract.errors import RopeContractError
+    from pytest_ropecontract.project import Settings
+
+    pythonpath = tuple(
+        str((config.rootpath / folder).resolve())
+        for folder in _lines(config, "rope_contract_pythonpath")
+    )
+    try:
+        allowances = read_allowances(_lines(config, "rope_contract_allow"))
+    except RopeContractError as error:
+        raise pytest.UsageError(str(error)) from None
+    return Options(
+        enabled=bool(config.getoption("rope_contract")),
+        models=_lines(config, "rope_contract_models") or DEFAULT_MODELS,
+        pythonpath=(*pythonpath, *_pytest_pythonpath(config)),
+        reports=tuple(_report(config, name) for name in config.getoption("rope_contract_report")),
+        settings=Settings(
+            root=config.rootpath,
+            surface=_surface(config),
+            pipeline=_pipeline(config, pythonpath),
+            allowances=allowances,
+            strict=bool(
+                config.getoption("rope_contract_strict") or _ini(config, "rope_contract_strict")
+            ),
+        ),
+    )
+
+
+def _ini(config: pytest.Config, name: str) -> Any:
+    try:
+        return config.getini(name)
+    except (TypeError, ValueError) as error:
+        raise pytest.UsageError(f"{name}: {error}") from None
+
+
+def _lines(config: pytest.Config, name: str) -> tuple[str, ...]:
+    return tuple(str(line).strip() for line in _ini(config, name) if str(line).strip())
+
+
+def _text(config: pytest.Config, name: str) -> str | None:
+    return str(_ini(config, name)).strip() or None
+
+
+def _surface(config: pytest.Config) -> str:
+    given = config.getoption("rope_contract_surface") or os.environ.get(SURFACE_VARIABLE)
+    return str(given or _text(config, "rope_contract_surface") or "auto")
+
+
+def _pytest_pythonpath(config: pytest.Config) -> tuple[str, ...]:
+    try:
+        paths = config.getini("pythonpath")
+    except (KeyError, TypeError, ValueError):
+        return ()  # the builtin plugin that declares it may be blocked
+    return tuple(str(path) for path in paths)
+
+
+def _report(config: pytest.Config, name: str) -> Path:
+    path = config.invocation_params.dir / name
+    if path.suffix not in REPORT_SUFFIXES:
+        raise pytest.UsageError(
+            f"--rope-contract-report: {name!r} does not end in {' or '.join(REPORT_SUFFIXES)}"
+        )
+    if not path.parent.is_dir():
+        raise pytest.UsageError(f"--rope-contract-report: there is no folder {str(path.parent)!r}")
+    return path
+
+
+def _pipeline(config: pytest.Config, pythonpath: tuple[str, ...]) -> Any:
+    from pytest_ropecontract.megatron.pipeline import PipelineSettings
+
+    unknown = _text(config, "rope_contract_unknown") or "reject"
+    if unknown not in ("reject", "drop"):
+        raise pytest.UsageError(f"rope_contract_unknown: {unknown!r} is neither reject nor drop")
+    return PipelineSettings(
+        arguments=_lines(config, "rope_contract_arguments"),
+        defaults=_lines(config, "rope_contract_defaults"),
+        parser=_text(config, "rope_contract_parser"),
+        stubs=_lines(config, "rope_contract_stubs"),
+        base_args=tuple(str(token) for token in _ini(config, "rope_contract_base_args")),
+        pins=dict(_pin(line) for line in _lines(config, "rope_contract_pins")),
+        rotary=_text(config, "rope_contract_rotary"),
+        unknown=unknown,  # type: ignore[arg-type]  # checked above
+        pythonpath=pythonpath,
+    )
+
+
+def _pin(line: str) -> tuple[str, Any]:
+    """Read ``dest=value``; what is no Python literal is text."""
+    dest, equals, text = line.partition("=")
+    if not equals or not dest.strip().isidentifier():
+        raise pytest.UsageError(f"rope_contract_pins: {line!r} is not of the form dest=value")
+    try:
+        return dest.strip(), ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return dest.strip(), text.strip()

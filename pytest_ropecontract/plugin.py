@@ -1,0 +1,74 @@
+"""The pytest plugin: declarations and delegation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_ropecontract import collection, marks, options
+from pytest_ropecontract.fixtures import (
+    rope_config,
+    rope_expand,
+    rope_model,
+    rope_models,
+    rope_resolve,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+__all__ = ["rope_config", "rope_expand", "rope_model", "rope_models", "rope_resolve"]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the options."""
+    options.add_options(parser)
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Declare the hooks."""
+    from pytest_ropecontract.hookspecs import RopeContractSpecs
+
+    pluginmanager.add_hookspecs(RopeContractSpecs)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marks and, where asked for, start a session."""
+    config.addinivalue_line(
+        "markers",
+        "rope_expect(kind, original_max_position_embeddings, beta_fast, beta_slow, *, "
+        "models=None, declared=True, **fields): what the RoPE of some models must be; "
+        "asserted before the test",
+    )
+    config.addinivalue_line(
+        "markers", "rope_contract: items that --rope-contract adds; select them with -m"
+    )
+    if config.getoption("rope_contract"):
+        from pytest_ropecontract import startup
+
+        startup.start(config)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Check the marks of a test, and parametrize its ``rope_model``."""
+    if marks.FIXTURE in metafunc.fixturenames or any(
+        metafunc.definition.iter_markers(marks.NAME)
+    ):
+        marks.generate(metafunc)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Remember the contracts of all tests, also of those that are deselected later."""
+    if config.getoption("rope_contract"):
+        marks.gather(config, items)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """Assert the contracts of a test before its body."""
+    __tracebackhide__ = True
+    if item.get_closest_marker(marks.NAME) is not None:
+        marks.assert_marks(item)
+    return (yield)

@@ -1,0 +1,95 @@
+"""The facts about a model, as plain values that travel between processes."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ropecontract.collection import project_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pytest_ropecontract.contracts.findings import Finding
+    from pytest_ropecontract.project import Examination
+
+DOCUMENT = pytest.StashKey[dict[str, Any]]()
+
+
+def model_document(
+    config: pytest.Config,
+    examination: Examination,
+    findings: Sequence[Finding],
+    contracts: int | None,
+) -> dict[str, Any]:
+    """Return what one item found out about a model.
+
+    Args:
+        config: The run.
+        examination: What is known of the model.
+        findings: What this item found.
+        contracts: How many expectations it checked, or None where it checks none.
+    """
+    resolution = examination.resolution
+    rope = resolution.rope if resolution is not None else None
+    return {
+        "surface": surface_document(config),
+        "contracts": contracts,
+        "model": {
+            "name": examination.name,
+            "path": examination.path,
+            "argv": list(examination.expansion.argv) if examination.expansion else [],
+            "rope": None if rope is None else dataclasses.asdict(rope),
+            "origins": {} if resolution is None else dict(resolution.origins),
+            "findings": [_finding(one) for one in findings],
+            "error": None if examination.error is None else str(examination.error),
+        },
+    }
+
+
+def surface_document(config: pytest.Config) -> dict[str, Any]:
+    """Return name, version and mode of what a run resolves against."""
+    try:
+        megatron = project_of(config).pipeline.megatron
+    except Exception:  # noqa: BLE001  # the items say why; the report has no surface then
+        return {"name": None, "version": None, "mode": None}
+    surface = megatron.surface
+    return {"name": surface.name, "version": surface.version, "mode": megatron.mode}
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "rule": finding.rule,
+        "field": finding.field,
+        "expected": _plain(finding.expected),
+        "actual": _plain(finding.actual),
+        "origin": finding.origin,
+        "message": finding.message,
+        "status": finding.status,
+    }
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return str(value)
+
+
+def merge(documents: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Merge what several items found out about the same models, sorted by name."""
+    merged: dict[str, dict[str, Any]] = {}
+    for document in sorted(documents, key=lambda one: one["contracts"] is not None):
+        model = document["model"]
+        known = merged.setdefault(
+            model["name"], {**model, "findings": [], "contracts": None}
+        )
+        known["findings"].extend(
+            one for one in model["findings"] if one not in known["findings"]
+        )
+        if document["contracts"] is not None:
+            known["contracts"] = document["contracts"]
+    return [merged[name] for name in sorted(merged)]

@@ -1,0 +1,87 @@
+"""The terminal summary: one line a model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_ropecontract.contracts.findings import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+COLUMNS = ("model", "kind", "base", "dim", "factor", "length", "betas", "mscales")
+MARK = "*"
+
+
+def summary_lines(models: Sequence[Mapping[str, Any]], width: int) -> list[tuple[str, str]]:
+    """Return the lines of the summary, each with ``fail``, ``allowed``, ``ok`` or ``head``.
+
+    Args:
+        models: The merged documents of the models.
+        width: Columns of the terminal.
+    """
+    rows = [(*_cells(model), *_verdict(model)) for model in models]
+    widths = [
+        max(len(title), *(len(row[index]) for row in rows)) if rows else len(title)
+        for index, title in enumerate(COLUMNS)
+    ]
+    used = sum(widths) + len(widths) * 2
+    # The name gives way first; the verdict is what the line is for.
+    widths[0] = max(12, widths[0] - max(0, used + 24 - width))
+    lines = [(_line((*COLUMNS, "verdict"), widths), "head")]
+    lines.extend((_line(row[:-1], widths), row[-1]) for row in rows)
+    if any(MARK in cell for row in rows for cell in row[1:-2]):
+        lines.append((f"{MARK} not declared in the definition's flags", "head"))
+    return lines
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    padded = [
+        (cell if len(cell) <= width else cell[: width - 1] + "~").ljust(width)
+        for cell, width in zip(cells, widths, strict=False)
+    ]
+    return "  ".join([*padded, cells[-1]]).rstrip()
+
+
+def _cells(model: Mapping[str, Any]) -> tuple[str, ...]:
+    rope, origins = model["rope"], model["origins"]
+    if rope is None:
+        return (model["name"], *("-" for _ in COLUMNS[1:]))
+
+    def cell(*names: str) -> str:
+        return "/".join(
+            "-"
+            if rope[name] is None
+            else plain(rope[name]) + ("" if origins.get(name, "declared") == "declared" else MARK)
+            for name in names
+        ).replace("-/-", "-")
+
+    factor = "rope_scaling_factor" if rope["rope_scaling"] else "rotary_scaling_factor"
+    return (
+        model["name"],
+        cell("kind"),
+        cell("rotary_base"),
+        cell("rotary_dim"),
+        cell(factor),
+        cell("original_max_position_embeddings"),
+        cell("beta_fast", "beta_slow"),
+        cell("mscale", "mscale_all_dim"),
+    )
+
+
+def _verdict(model: Mapping[str, Any]) -> tuple[str, str]:
+    if model["error"] is not None:
+        return "ERROR", "fail"
+    failed = _rules(model, "fail")
+    if failed:
+        return f"FAILED {', '.join(failed)}", "fail"
+    allowed = _rules(model, "allowed")
+    if allowed:
+        return f"allowed {', '.join(allowed)}", "allowed"
+    return ("ok" if model["contracts"] else "ok, no contract"), "ok"
+
+
+def _rules(model: Mapping[str, Any], status: str) -> list[str]:
+    return list(
+        dict.fromkeys(one["rule"] for one in model["findings"] if one["status"] == status)
+    )

@@ -1,0 +1,103 @@
+"""What happens around the items of a run with ``--rope-contract``."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_ropecontract import collection
+from pytest_ropecontract.report import document, json, terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from pathlib import Path
+
+MARKUP = {"fail": {"red": True}, "allowed": {"yellow": True}, "ok": {}, "head": {"bold": True}}
+
+
+class ContractSession:
+    """Collects definitions and reports on them; registered only where it was asked for."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.documents: list[dict[str, Any]] = []
+
+    def pytest_report_header(self, config: pytest.Config) -> str:
+        """Say what is resolved against, and how many definitions there are."""
+        count = len(collection.project_of(config).registry)
+        return f"rope-contract: {self._surface()}, {count} definitions"
+
+    def _surface(self) -> str:
+        from pytest_ropecontract.megatron.live import is_importable
+        from pytest_ropecontract.megatron.surface import NEWEST
+
+        name = collection.options_of(self.config).settings.surface
+        if name == "live" or (name == "auto" and is_importable()):
+            try:
+                return f"megatron-core {metadata.version('megatron-core')} (live)"
+            except metadata.PackageNotFoundError:
+                return "the Megatron on PYTHONPATH (live)"
+        return f"{NEWEST if name == 'auto' else name} (recorded)"
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collect_file(
+        self, file_path: Path, parent: pytest.Collector
+    ) -> Generator[None, Any, Any]:
+        """Put a definition's items under its file, in place of a test module."""
+        result = yield
+        modules = collection.modules_for(file_path, parent)
+        if not modules:
+            return result
+        kept = [] if collection.is_definition(file_path, self.config) else list(result)
+        return [*kept, *modules]
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        """Send the facts with the report, so that they also come from another process."""
+        report = yield
+        facts = item.stash.get(document.DOCUMENT, None)
+        if facts is not None and report.when == "call":
+            report.rope_contract = facts
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keep the facts of a report."""
+        facts = getattr(report, "rope_contract", None)
+        if facts is not None:
+            self.documents.append(facts)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Write the reports, once, after all items of all processes."""
+        if hasattr(session.config, "workerinput"):
+            return
+        paths = collection.options_of(self.config).reports
+        if not paths:
+            return
+        text = json.render(self._surface_document(), document.merge(self.documents))
+        for path in paths:
+            try:
+                json.write(path, text)
+            except OSError as error:
+                raise pytest.UsageError(
+                    f"--rope-contract-report: {path.name} cannot be written: {error.strerror}"
+                ) from None
+
+    def _surface_document(self) -> dict[str, Any]:
+        if self.documents:
+            found: dict[str, Any] = self.documents[0]["surface"]
+            return found
+        return {"name": None, "version": None, "mode": None}
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Show one line for every model that was checked."""
+        models = document.merge(self.documents)
+        if not models:
+            return
+        surface = self._surface_document()
+        terminalreporter.section(f"rope contract: {surface['name']} ({surface['mode']})")
+        width = terminalreporter._tw.fullwidth  # noqa: SLF001
+        for line, state in terminal.summary_lines(models, width):
+            terminalreporter.write_line(line, **MARKUP[state])

@@ -1,0 +1,42 @@
+"""Starting a run with ``--rope-contract``: what cannot be used ends it with one clear text."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_ropecontract import collection
+from pytest_ropecontract.errors import RopeContractError
+from pytest_ropecontract.megatron.live import is_importable
+from pytest_ropecontract.session import ContractSession
+
+
+def start(config: pytest.Config) -> None:
+    """Check the settings and register what the run needs.
+
+    Raises:
+        pytest.UsageError: A setting cannot be used, or there are no definitions.
+    """
+    try:
+        project = collection.project_of(config)
+        if not len(project.registry):
+            given = collection.options_of(config)
+            raise RopeContractError(
+                "no model definitions found",
+                details=[f"rope_contract_models: {' '.join(given.models)}"],
+                remedy="set rope_contract_models, or register models with the hook "
+                "pytest_ropecontract_models",
+            )
+        if not hasattr(config, "workerinput") and not _leaves_it_to_workers(config):
+            project.pipeline  # noqa: B018  # made now, so that its errors end the run at once
+    except RopeContractError as error:
+        raise pytest.UsageError(f"rope-contract: {error}") from None
+    collection.add_arguments(config)
+    config.pluginmanager.register(ContractSession(config), "rope_contract_session")
+
+
+def _leaves_it_to_workers(config: pytest.Config) -> bool:
+    """Importing a live Megatron takes seconds, for nothing in a process that runs no items."""
+    name = collection.options_of(config).settings.surface
+    live = name == "live" or (name == "auto" and is_importable())
+    distributed = bool(config.getoption("numprocesses", None) or config.getoption("tx", None))
+    return live and (distributed or bool(config.getoption("collectonly", False)))

@@ -1,0 +1,1 @@
+"""The tests that run under the definitions' own files."""
