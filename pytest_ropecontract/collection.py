@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,7 +11,6 @@ import pytest
 from pytest_ropecontract import options
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
     from types import ModuleType
 
@@ -75,8 +75,28 @@ def _registry(config: pytest.Config, given: options.Options) -> Registry:
         except RopeContractError as error:
             # Shown as one failing item under the file; the other definitions go on.
             registry.add(_slug(path.name), Unusable(error), path=path)
-    config.hook.pytest_ropecontract_models(registry=registry, config=config)
+    _call_hook(config, "pytest_ropecontract_models", registry=registry)
     return registry
+
+
+def _call_hook(config: pytest.Config, name: str, **arguments: Any) -> list[Any]:
+    """Call a hook; what an implementation raises is an error of the settings."""
+    from pytest_ropecontract.errors import RopeContractError
+
+    try:
+        results: list[Any] = getattr(config.hook, name)(config=config, **arguments)
+    except RopeContractError:
+        raise
+    except Exception as error:
+        trace = error.__traceback__
+        place = None
+        while trace is not None:
+            place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+            trace = trace.tb_next
+        raise RopeContractError(
+            f"{name} raised {type(error).__name__}: {error}", origin=place
+        ) from error
+    return results
 
 
 def _slug(name: str) -> str:
@@ -107,8 +127,11 @@ def _hooked_pipeline(config: pytest.Config, settings: PipelineSettings) -> Pipel
     from pytest_ropecontract.megatron.pipeline import PipelineError
 
     known = {field.name for field in dataclasses.fields(settings)}
-    results = config.hook.pytest_ropecontract_pipeline(settings=settings, config=config)
-    for result in reversed(results):
+    for result in reversed(_call_hook(config, "pytest_ropecontract_pipeline", settings=settings)):
+        if not isinstance(result, Mapping):
+            raise PipelineError(
+                f"pytest_ropecontract_pipeline returned {type(result).__name__}, not a mapping"
+            )
         changes = dict(result)
         unknown = sorted(set(changes) - known)
         if unknown:

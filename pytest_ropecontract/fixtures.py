@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pytest
 
 from pytest_ropecontract.collection import project_of
+from pytest_ropecontract.errors import RopeContractError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_ropecontract.definitions import Registry
+    from pytest_ropecontract.project import Project
     from pytest_ropecontract.rope.config import RopeConfig
     from pytest_ropecontract.rope.resolution import Resolution
 
@@ -30,10 +32,17 @@ class RopeResolve(Protocol):
         """Return what is built from a model, or from an argv."""
 
 
+def _project(config: pytest.Config) -> Project:
+    try:
+        return project_of(config)
+    except RopeContractError as error:
+        pytest.fail(str(error), pytrace=False)
+
+
 @pytest.fixture(scope="session")
 def rope_models(pytestconfig: pytest.Config) -> Registry:
     """The registered model definitions, a mapping from name to definition."""
-    return project_of(pytestconfig).registry
+    return _project(pytestconfig).registry
 
 
 @pytest.fixture(scope="session")
@@ -50,7 +59,7 @@ def rope_model(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="session")
 def rope_expand(pytestconfig: pytest.Config) -> RopeExpand:
     """A function that expands a model: ``rope_expand("kimi-k2", nlayers=2) -> list[str]``."""
-    return project_of(pytestconfig).expand
+    return _project(pytestconfig).expand
 
 
 @pytest.fixture(scope="session")
@@ -60,7 +69,7 @@ def rope_resolve(pytestconfig: pytest.Config) -> RopeResolve:
     ``rope_resolve("kimi-k2", nlayers=2).rope`` is the ``RopeConfig`` that is built, and
     ``.origins`` says where every field comes from.
     """
-    return project_of(pytestconfig).resolve
+    return _project(pytestconfig).resolve
 
 
 @pytest.fixture(scope="session")

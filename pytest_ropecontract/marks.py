@@ -100,16 +100,18 @@ def generate(metafunc: pytest.Metafunc) -> None:
         return
     try:
         names = _named_models(metafunc)
-    except RopeContractError as error:
+        if FIXTURE not in metafunc.fixturenames or _parametrized(metafunc):
+            return
+        names = names or list(project_of(metafunc.config).registry)
+    except (RopeContractError, pytest.UsageError) as error:
         raise pytest.Collector.CollectError(str(error)) from None
-    if FIXTURE in metafunc.fixturenames and not _parametrized(metafunc):
-        if not names:
-            names = list(project_of(metafunc.config).registry)
-        if not names:
-            raise pytest.Collector.CollectError(
-                f"{metafunc.definition.nodeid}: rope_model has no models: no definitions found"
-            )
-        metafunc.parametrize(FIXTURE, names, indirect=True, scope="session")
+    if not names:
+        raise pytest.Collector.CollectError(
+            "rope_model has no models: no model definitions found\n"
+            f"  at: {metafunc.definition.nodeid}\n"
+            "  remedy: set rope_contract_models, or register models with a hook"
+        )
+    metafunc.parametrize(FIXTURE, names, indirect=True, scope="session")
 
 
 def _named_models(metafunc: pytest.Metafunc) -> list[str]:
@@ -157,13 +159,15 @@ def assert_marks(item: pytest.Item) -> None:
 
     Raises:
         ContractFailed: One of them finds something that fails.
-        RopeContractError: A model cannot be expanded or resolved.
     """
-    if isinstance(item.getparent(DefinitionModule), DefinitionModule):
-        return
+    from pytest_ropecontract.errors import RopeContractError
+
     failed: list[Finding] = []
     for expectation, model in applying(item):
-        findings = project_of(item.config).check_expectation(model, expectation)
+        try:
+            findings = project_of(item.config).check_expectation(model, expectation)
+        except RopeContractError as error:
+            pytest.fail(str(error), pytrace=False)
         failed.extend(one for one in findings if one.status == "fail")
     if failed:
         raise ContractFailed(failed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -98,6 +99,6 @@ class ContractSession:
             return
         surface = self._surface_document()
         terminalreporter.section(f"rope contract: {surface['name']} ({surface['mode']})")
-        width = terminalreporter._tw.fullwidth  # noqa: SLF001
+        width = shutil.get_terminal_size().columns
         for line, state in terminal.summary_lines(models, width):
             terminalreporter.write_line(line, **MARKUP[state])

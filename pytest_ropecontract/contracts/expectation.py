@@ -91,7 +91,7 @@ class Expectation:
             actual=actual,
             origin=source.origin if source else None,
             source=source.text if source else None,
-            remedy=f"state {name} {plain(expected)} in the definition's flags, "
+            remedy=f"{_declaring(source, expected)}, "
             f"or correct the expectation in {self.where or 'the test'}",
         )
 
@@ -107,9 +107,19 @@ class Expectation:
             actual=actual,
             origin=origin,
             source=text,
-            remedy=f"declare {name} in the definition's flags, or accept the default with "
-            "declared=False",
+            remedy=f"{_declaring(source, actual)}, or accept the default with declared=False",
         )
+
+
+def _declaring(source: Source | None, value: Any) -> str:
+    """Say how a definition would declare a value."""
+    if source is None:
+        return "change the flags that decide what is built"
+    if source.flag is None:
+        return "no flag of this Megatron sets it: add one with rope_contract_arguments"
+    if isinstance(value, bool):
+        return f"declare {source.flag}" if value else f"remove {source.flag}"
+    return f"declare {source.flag} {plain(value)} in the definition"
 
 
 def _is_declared(source: Source | None, value: Any) -> bool:

@@ -70,7 +70,7 @@ def check(model: str, resolution: Resolution, pipeline: Pipeline) -> tuple[Findi
         *_spaced_tokens(model, resolution),
         *_repeated_flags(model, resolution),
         *_overwritten_flags(model, resolution),
-        *_implicit_yarn(model, resolution, pipeline),
+        *_implicit_yarn(model, resolution),
         *_inert_flags(model, resolution),
         *_implicit_fields(model, resolution, pipeline),
     )
@@ -209,12 +209,12 @@ def _overwritten_flags(model: str, resolution: Resolution) -> Iterator[Finding]:
         )
 
 
-def _implicit_yarn(model: str, resolution: Resolution, pipeline: Pipeline) -> Iterator[Finding]:
+def _implicit_yarn(model: str, resolution: Resolution) -> Iterator[Finding]:
     rope = resolution.rope
     source = resolution.sources.get("kind")
     if rope is None or rope.kind != "yarn" or source is None or source.origin == "declared":
         return
-    flag = _flag_for(pipeline, source.dest or "rope_type")
+    flag = source.flag or "--rope-type"
     remedy = f"declare {flag} yarn, or {flag} rope where the checkpoint uses plain RoPE"
     if rope.attention == "mla":
         remedy += " (plain RoPE under MLA also needs --no-rope-fusion)"
@@ -230,11 +230,6 @@ def _implicit_yarn(model: str, resolution: Resolution, pipeline: Pipeline) -> It
         source=source.text,
         remedy=remedy,
     )
-
-
-def _flag_for(pipeline: Pipeline, dest: str) -> str:
-    statements = pipeline.statements(dest)
-    return statements[0].flag if statements else "--" + dest.replace("_", "-")
 
 
 def _inert_flags(model: str, resolution: Resolution) -> Iterator[Finding]:

@@ -307,20 +307,8 @@ class Pipeline:
 
     def _build_parser(self) -> argparse.ArgumentParser:
         parser = self.megatron.new_parser()
-        with machine.quiet():
-            for name, function in self._arguments:
-                try:
-                    parser = function(parser) or parser
-                except Exception as error:
-                    raise PipelineError(
-                        f"rope_contract_arguments: {name} raised {type(error).__name__}: {error}",
-                        remedy="the function gets an argparse parser and adds options to it",
-                    ) from error
-        if not isinstance(parser, argparse.ArgumentParser):
-            raise PipelineError(
-                f"rope_contract_arguments: {self._arguments[-1][0]} returned "
-                f"{type(parser).__name__}, not a parser"
-            )
+        for name, function in self._arguments:
+            parser = add_options("rope_contract_arguments", name, function, parser)
         return parser
 
     def _call(self, key: str, named: tuple[str, Callable[..., Any]], *values: Any) -> Any:
@@ -336,14 +324,8 @@ class Pipeline:
                 remedy="list what needs a GPU in rope_contract_stubs, or correct the function",
             ) from error
 
-    @contextlib.contextmanager
-    def _paths(self) -> Iterator[None]:
-        before = list(sys.path)
-        sys.path[:0] = [path for path in self.settings.pythonpath if path not in before]
-        try:
-            yield
-        finally:
-            sys.path[:] = before
+    def _paths(self) -> contextlib.AbstractContextManager[None]:
+        return importing_from(self.settings.pythonpath)
 
     @contextlib.contextmanager
     def _stubbed(self) -> Iterator[None]:
@@ -368,10 +350,10 @@ class Pipeline:
     def _functions(
         self, key: str, names: Sequence[str]
     ) -> list[tuple[str, Callable[..., Any]]]:
-        return [(name, _load(key, name)) for name in names]
+        return [(name, load_function(key, name)) for name in names]
 
     def _optional(self, key: str, name: str | None) -> tuple[str, Callable[..., Any]] | None:
-        return None if name is None else (name, _load(key, name))
+        return None if name is None else (name, load_function(key, name))
 
     def _stub(self, name: str) -> tuple[Any, str]:
         module, attribute = _import(name, "rope_contract_stubs")
@@ -403,8 +385,31 @@ def _first_argument(first: Any = None, *_: Any, **__: Any) -> Any:
     return first
 
 
-def _load(key: str, name: str) -> Callable[..., Any]:
-    module, attribute = _import(name, key)
+@contextlib.contextmanager
+def importing_from(folders: Sequence[str]) -> Iterator[None]:
+    """Look for modules in some folders before all others, for the duration."""
+    before = list(sys.path)
+    sys.path[:0] = [folder for folder in folders if folder not in before]
+    try:
+        yield
+    finally:
+        sys.path[:] = before
+
+
+def load_function(
+    key: str, name: str, *, folders_key: str = "rope_contract_pythonpath"
+) -> Callable[..., Any]:
+    """Import the function that a setting names.
+
+    Args:
+        key: The setting, for errors.
+        name: ``module:function``.
+        folders_key: The setting that adds folders to look in, for errors.
+
+    Raises:
+        PipelineError: The module cannot be imported, or has no such function.
+    """
+    module, attribute = _import(name, key, folders_key)
     function: Any = module
     for part in attribute.split("."):
         function = getattr(function, part, None)
@@ -416,7 +421,36 @@ def _load(key: str, name: str) -> Callable[..., Any]:
     return loaded
 
 
-def _import(name: str, key: str) -> tuple[Any, str]:
+def add_options(
+    key: str, name: str, function: Callable[..., Any], parser: argparse.ArgumentParser
+) -> argparse.ArgumentParser:
+    """Let a framework's function add its options, and return the parser that it returns.
+
+    Args:
+        key: The setting that names the function, for errors.
+        name: ``module:function``, for errors.
+        function: Gets the parser; returns it, another one, or nothing.
+        parser: The parser to add to.
+
+    Raises:
+        PipelineError: The function raised, or returned something else.
+    """
+    with machine.quiet():
+        try:
+            added = function(parser) or parser
+        except (Exception, SystemExit) as error:
+            raise PipelineError(
+                f"{key}: {name} raised {type(error).__name__}: {error}",
+                remedy="the function gets an argparse parser and adds options to it",
+            ) from error
+    if not isinstance(added, argparse.ArgumentParser):
+        raise PipelineError(f"{key}: {name} returned {type(added).__name__}, not a parser")
+    return added
+
+
+def _import(
+    name: str, key: str, folders_key: str = "rope_contract_pythonpath"
+) -> tuple[Any, str]:
     module_name, colon, attribute = name.partition(":")
     if not colon or not module_name or not attribute:
         raise PipelineError(
@@ -431,7 +465,7 @@ def _import(name: str, key: str) -> tuple[Any, str]:
             raise PipelineError(
                 f"{key}: there is no module {error.name!r}",
                 origin=f"{key} = {name}",
-                remedy="add its folder to rope_contract_pythonpath",
+                remedy=f"add its folder to {folders_key}",
             ) from None
         raise _broken(key, name, error) from error
     except (Exception, SystemExit) as error:

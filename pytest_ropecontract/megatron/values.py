@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,7 +35,9 @@ def read_list_pattern(text: str) -> Any:
         ValueError: A character outside the grammar, or no integer.
         SyntaxError: Not an expression.
         TypeError: An operation that lists and integers do not have.
-        PatternTooLargeError: More than 100,000 elements, or text over 20,000 characters.
+        IndexError: A subscript past the end.
+        PatternTooLargeError: More than 100,000 elements, those of inner lists
+            included, a number over 256 bits, or text over 20,000 characters.
     """
     if "[" not in text:
         return int(text)
@@ -48,59 +50,83 @@ def read_list_pattern(text: str) -> Any:
     except (MemoryError, RecursionError):
         raise PatternTooLargeError("pattern nested too deeply") from None
     try:
-        return _evaluate(tree.body)
+        return _evaluate(tree.body).value
     except RecursionError:
         raise PatternTooLargeError("pattern nested too deeply") from None
 
 
-def _evaluate(node: ast.expr) -> Any:
+class _Sized(NamedTuple):
+    """A value with the number of elements that it has, those of inner lists included."""
+
+    value: Any
+    size: int
+
+
+def _evaluate(node: ast.expr) -> _Sized:
     if isinstance(node, ast.Constant):
-        return node.value
+        return _Sized(node.value, 1)
     if isinstance(node, ast.List):
-        return _elements(node.elts)
+        return _display(node.elts)
     if isinstance(node, ast.Tuple):
-        return tuple(_elements(node.elts))
+        value, size = _display(node.elts)
+        return _Sized(tuple(value), size)
     if isinstance(node, ast.UnaryOp):
         # The only unary operator of the grammar is the plus sign.
-        return +_evaluate(node.operand)
+        return _Sized(+_evaluate(node.operand).value, 1)
     if isinstance(node, ast.BinOp):
         return _combine(node.op, _evaluate(node.left), _evaluate(node.right))
     if isinstance(node, ast.Subscript):
-        return _evaluate(node.value)[_evaluate(node.slice)]
+        value = _evaluate(node.value).value[_evaluate(node.slice).value]
+        return _Sized(value, _size(value))
     if isinstance(node, ast.Call):
-        raise TypeError(f"'{type(_evaluate(node.func)).__name__}' object is not callable")
+        raise TypeError(f"'{type(_evaluate(node.func).value).__name__}' object is not callable")
     raise SyntaxError(f"{type(node).__name__} in a list pattern")
 
 
-def _elements(nodes: list[ast.expr]) -> list[Any]:
+def _display(nodes: list[ast.expr]) -> _Sized:
     elements: list[Any] = []
+    size = 0
     for node in nodes:
         if isinstance(node, ast.Starred):
-            elements.extend(_evaluate(node.value))
+            inner = _evaluate(node.value)
+            elements.extend(inner.value)
+            size += inner.size
         else:
-            elements.append(_evaluate(node))
-        _check_length(len(elements))
-    return elements
+            inner = _evaluate(node)
+            elements.append(inner.value)
+            size += max(inner.size, 1)
+        _check_size(size)
+    return _Sized(elements, size)
 
 
-def _combine(operator: ast.operator, left: Any, right: Any) -> Any:
+def _combine(operator: ast.operator, left: _Sized, right: _Sized) -> _Sized:
+    one, other = left.value, right.value
+    size = 1
     if isinstance(operator, ast.Add):
-        if isinstance(left, list | tuple) and isinstance(right, list | tuple):
-            _check_length(len(left) + len(right))
-        return left + right
+        if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+            size = left.size + right.size
+            _check_size(size)
+        return _Sized(one + other, size)
     if isinstance(operator, ast.Mult):
         for sequence, count in ((left, right), (right, left)):
-            if isinstance(sequence, list | tuple) and isinstance(count, int):
-                _check_length(len(sequence) * count)
-        _check_bits(left, right, _bits(left) + _bits(right))
-        return left * right
-    _check_bits(left, right, _bits(left) * (right if isinstance(right, int) else 1))
-    return left**right
+            if isinstance(sequence.value, list | tuple) and isinstance(count.value, int):
+                size = sequence.size * count.value
+                _check_size(size)
+        _check_bits(one, other, _bits(one) + _bits(other))
+        return _Sized(one * other, size)
+    _check_bits(one, other, _bits(one) * (other if isinstance(other, int) else 1))
+    return _Sized(one**other, 1)
 
 
-def _check_length(length: int) -> None:
-    if length > LIST_LENGTH:
-        raise PatternTooLargeError(f"pattern of {length} elements")
+def _size(value: Any) -> int:
+    if isinstance(value, list | tuple):
+        return sum(max(_size(element), 1) for element in value)
+    return 1
+
+
+def _check_size(size: int) -> None:
+    if size > LIST_LENGTH:
+        raise PatternTooLargeError(f"pattern of {size} elements")
 
 
 def _bits(value: Any) -> int:

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 COLUMNS = ("model", "kind", "base", "dim", "factor", "length", "betas", "mscales")
 MARK = "*"
+WIDE = 100
+NAME_AT_LEAST = 14
 
 
 def summary_lines(models: Sequence[Mapping[str, Any]], width: int) -> list[tuple[str, str]]:
@@ -21,26 +23,34 @@ def summary_lines(models: Sequence[Mapping[str, Any]], width: int) -> list[tuple
         width: Columns of the terminal.
     """
     rows = [(*_cells(model), *_verdict(model)) for model in models]
+    gap = "  " if width >= WIDE else " "
     widths = [
         max(len(title), *(len(row[index]) for row in rows)) if rows else len(title)
         for index, title in enumerate(COLUMNS)
     ]
-    used = sum(widths) + len(widths) * 2
     # The name gives way first; the verdict is what the line is for.
-    widths[0] = max(12, widths[0] - max(0, used + 24 - width))
-    lines = [(_line((*COLUMNS, "verdict"), widths), "head")]
-    lines.extend((_line(row[:-1], widths), row[-1]) for row in rows)
+    excess = sum(widths) + len(widths) * len(gap) + len("verdict") - width
+    widths[0] = max(NAME_AT_LEAST, widths[0] - max(0, excess))
+    lines = [(_line((*COLUMNS, "verdict"), widths, gap), "head")]
+    lines.extend((_line(row[:-1], widths, gap), row[-1]) for row in rows)
     if any(MARK in cell for row in rows for cell in row[1:-2]):
         lines.append((f"{MARK} not declared in the definition's flags", "head"))
     return lines
 
 
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+def _line(cells: Sequence[str], widths: Sequence[int], gap: str) -> str:
     padded = [
-        (cell if len(cell) <= width else cell[: width - 1] + "~").ljust(width)
-        for cell, width in zip(cells, widths, strict=False)
+        _shortened(cell, width).ljust(width) for cell, width in zip(cells, widths, strict=False)
     ]
-    return "  ".join([*padded, cells[-1]]).rstrip()
+    return gap.join([*padded, cells[-1]]).rstrip()
+
+
+def _shortened(name: str, width: int) -> str:
+    """Leave out the middle of a name: variants differ at its end."""
+    if len(name) <= width:
+        return name
+    tail = (width - 1) // 2
+    return f"{name[: width - 1 - tail]}~{name[-tail:]}"
 
 
 def _cells(model: Mapping[str, Any]) -> tuple[str, ...]:

@@ -61,11 +61,13 @@ class Source:
         text: The flag as written, the function that wrote it, or the class whose default
             it is.
         dest: The namespace attribute that it went through, or None.
+        flag: A flag that sets this attribute, or None where the parser has none.
     """
 
     origin: Origin
     text: str
     dest: str | None = None
+    flag: str | None = None
 
 
 @dataclass(frozen=True)
@@ -257,23 +259,25 @@ class _Builder:
             attribute, name, self.parsed.namespace
         ):
             dest = attribute.dest if attribute is not None else None
-            return Source("config-default", f"{self.config.class_name}.{name}", dest)
+            text = f"{self.config.class_name}.{name}"
+            return Source("config-default", text, dest, self.flags.get(dest or ""))
         return self._dest_source(attribute.dest or name)
 
     def _dest_source(self, dest: str) -> Source:
+        flag = self.flags.get(dest)
         if dest in self.parsed.pinned:
-            return Source("pinned", f"rope_contract_pins: {dest}", dest)
+            return Source("pinned", f"rope_contract_pins: {dest}", dest, flag)
         filler = self.parsed.fillers.get(dest)
         if filler == VALIDATE_ARGS:
             for edit in self.surface.edits:
                 for trigger in edit.when:
                     if edit.dest == dest and trigger != dest and trigger in self.declared:
-                        return Source("declared", self.declared[trigger].text, trigger)
+                        return Source("declared", self.declared[trigger].text, trigger, flag)
         if filler is not None:
-            return Source("filled", filler, dest)
+            return Source("filled", filler, dest, flag)
         if dest in self.declared:
-            return Source("declared", self.declared[dest].text, dest)
-        return Source("parser-default", f"default of {self.flags.get(dest, dest)}", dest)
+            return Source("declared", self.declared[dest].text, dest, flag)
+        return Source("parser-default", f"default of {flag or dest}", dest, flag)
 
     def _selector(self, name: str) -> Source:
         return self._attribute_source(name) if name in self.attributes else self._dest_source(name)

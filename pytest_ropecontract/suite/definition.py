@@ -19,14 +19,12 @@ if TYPE_CHECKING:
 
 def test_declared(rope_model: str, request: pytest.FixtureRequest) -> None:
     """What is built is what the definition's flags say."""
-    __tracebackhide__ = True
     examination = project_of(request.config).examine(rope_model)
     _settle(request, examination, examination.findings, contracts=None)
 
 
 def test_expected(rope_model: str, request: pytest.FixtureRequest) -> None:
     """What is built is what the marks ``rope_expect`` demand."""
-    __tracebackhide__ = True
     project = project_of(request.config)
     examination = project.examine(rope_model)
     expectations = request.config.stash.get(EXPECTATIONS, {}).get(rope_model, [])
@@ -47,7 +45,6 @@ def _settle(
     contracts: int | None,
 ) -> None:
     """Leave the facts for the report, then fail, xfail or pass."""
-    __tracebackhide__ = True
     document = model_document(request.config, examination, findings, contracts)
     request.node.stash[DOCUMENT] = document
     if examination.error is not None:

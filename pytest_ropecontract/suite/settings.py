@@ -9,7 +9,6 @@ from pytest_ropecontract.collection import EXPECTATIONS, project_of
 
 def test_allowances(request: pytest.FixtureRequest) -> None:
     """Every allowance still allows something."""
-    __tracebackhide__ = True
     project = project_of(request.config)
     expectations = request.config.stash.get(EXPECTATIONS, {})
     for model in project.registry:
