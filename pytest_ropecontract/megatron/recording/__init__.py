@@ -37,8 +37,8 @@ def record(arguments: Sequence[Callable[..., Any]] = ()) -> Surface:
     """
     with Laboratory(arguments) as laboratory:
         options, enums = record_options(laboratory.parser)
-        probe = Probe(laboratory, options)
         with machine.quiet():
+            probe = Probe(laboratory, options)
             classes, extras = record_config(probe)
             validations = Validations(probe)
             edits = record_edits(validations)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import copy
 import itertools
 import random
@@ -32,6 +33,8 @@ NEIGHBOURS = (
 NEEDED = frozenset({"num_layers", "hidden_size", "num_attention_heads"})
 # What these hold is a number of its own for every model; only whether it is given matters.
 LENGTHS = frozenset({"max_position_embeddings"})
+# Layers of a hybrid model: Mamba, gated delta net, attention, sparse attention, multi-latent
+# attention, MLP, experts.
 HYBRID_SYMBOLS = "MG*D+-E"
 SAMPLES = 64
 Values = dict[str, Any]
@@ -49,6 +52,7 @@ class Probe:
     def __init__(self, laboratory: Laboratory, options: Sequence[OptionRecord]) -> None:
         self.laboratory = laboratory
         self.options = options
+        self.symbols = HYBRID_SYMBOLS
         self.contexts = {
             "gpt": laboratory.parse(BASE),
             "mla": laboratory.parse((*BASE, *MLA)),
@@ -63,6 +67,20 @@ class Probe:
                 if not any(same(value, one) for one in domain):
                     domain.append(value)
         self.domains = {dest: domain for dest, domain in self.domains.items() if len(domain) > 1}
+        self._keep_known_symbols()
+
+    def _keep_known_symbols(self) -> None:
+        """Leave out of the hybrid patterns the layer symbols that this version does not have."""
+        patterns = self.domains.get("hybrid_layer_pattern", [])
+        kept = []
+        for pattern in patterns:
+            namespace = self.namespace("gpt", {"hybrid_layer_pattern": pattern})
+            with contextlib.suppress(Exception):
+                self.laboratory.validate(namespace)
+                kept.append(pattern)
+        if patterns:
+            self.domains["hybrid_layer_pattern"] = kept
+            self.symbols = "".join(pattern[0] for pattern in kept if pattern)
 
     def _current(self, dest: str) -> Any:
         return copy.copy(getattr(self.contexts["gpt"], dest, None))
@@ -207,7 +225,8 @@ def generalise(dest: str, allowed: Sequence[Any], domain: Sequence[Any]) -> Any:
         if None not in allowed:
             return {"contains": sorted(within)}
         if within:
-            return {"lacks": sorted(set(HYBRID_SYMBOLS) - set(within))}
+            known = {str(value)[0] for value in domain if value is not None}
+            return {"lacks": sorted(known - set(within))}
     texts = all(value is None or isinstance(value, bool | str) for value in domain)
     if not texts and None in domain and None not in allowed:
         return {"given": True}

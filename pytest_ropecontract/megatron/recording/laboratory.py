@@ -172,38 +172,63 @@ class Laboratory:
     def _build_hybrid(
         self, namespace: argparse.Namespace, config: Any, changes: Mapping[str, Any]
     ) -> Any:
-        stack: Any = importlib.import_module("megatron.core.models.hybrid.hybrid_block")
-        specs: Any = importlib.import_module("megatron.core.models.gpt.gpt_layer_specs")
-        spec_utils: Any = importlib.import_module("megatron.core.transformer.spec_utils")
-        layers = {}
-        for name, latent in (("attention_layer", False), ("mla_layer", True)):
-            layer = specs.get_gpt_layer_local_spec(
-                multi_latent_attention=latent, normalization=config.normalization
-            )
-            self._lighten(layer)
-            layers[name] = layer
-        known = inspect.signature(stack.HybridStackSubmodules).parameters
-        spec = spec_utils.ModuleSpec(
-            module=stack.HybridStack,
-            submodules=stack.HybridStackSubmodules(
-                **{name: layer for name, layer in layers.items() if name in known}
-            ),
-        )
-        models: Any = importlib.import_module("megatron.training.models.hybrid")
+        try:
+            stack: Any = importlib.import_module("megatron.core.models.hybrid.hybrid_block")
+            models: Any = importlib.import_module("megatron.training.models.hybrid")
+        except ImportError:
+            return self._build_mamba(namespace, config, changes)
+        spec = self._stack_spec(config, stack.HybridStack, stack.HybridStackSubmodules)
         utilities: Any = importlib.import_module("megatron.training.argument_utils")
         model_config = utilities.hybrid_config_from_args(namespace, config=config)
         object.__setattr__(model_config, "hybrid_stack_spec", spec)
         vars(model_config.transformer).update(changes)
         builder = models.HybridModelBuilder(model_config)
-        identity: Any = importlib.import_module("megatron.core.transformer.identity_op").IdentityOp
-        with mock.patch.object(stack, "TENorm", identity):
+        with mock.patch.object(stack, "TENorm", self._identity):
             return builder.build_model(self.groups, pre_process=True, post_process=True)
+
+    def _build_mamba(
+        self, namespace: argparse.Namespace, config: Any, changes: Mapping[str, Any]
+    ) -> Any:
+        """Call the model as the pretraining script of versions before the hybrid model does."""
+        stack: Any = importlib.import_module("megatron.core.ssm.mamba_block")
+        models: Any = importlib.import_module("megatron.core.models.mamba.mamba_model")
+        spec = self._stack_spec(config, stack.MambaStack, stack.MambaStackSubmodules)
+        vars(config).update(changes)
+        with mock.patch.object(stack, "TENorm", self._identity):
+            return models.MambaModel(
+                config=config,
+                mamba_stack_spec=spec,
+                vocab_size=namespace.vocab_size,
+                max_sequence_length=namespace.max_position_embeddings,
+                hybrid_layer_pattern=namespace.hybrid_layer_pattern,
+                position_embedding_type=namespace.position_embedding_type,
+                rotary_percent=namespace.rotary_percent,
+                rotary_base=namespace.rotary_base,
+                pg_collection=self.groups,
+            )
+
+    def _stack_spec(self, config: Any, stack: type, submodules: Any) -> Any:
+        """Return a stack whose attention layers are local ones, and which has no others."""
+        specs: Any = importlib.import_module("megatron.core.models.gpt.gpt_layer_specs")
+        spec_utils: Any = importlib.import_module("megatron.core.transformer.spec_utils")
+        known = inspect.signature(submodules).parameters
+        layers = {}
+        for name, latent in (("attention_layer", False), ("mla_layer", True), ("dsa_layer", True)):
+            if name in known:
+                layers[name] = specs.get_gpt_layer_local_spec(
+                    multi_latent_attention=latent, normalization=config.normalization
+                )
+                self._lighten(layers[name])
+        return spec_utils.ModuleSpec(module=stack, submodules=submodules(**layers))
+
+    @property
+    def _identity(self) -> Any:
+        return importlib.import_module("megatron.core.transformer.identity_op").IdentityOp
 
     def _lighten(self, spec: Any) -> None:
         """Leave out of a layer what has no part in rotation and needs special kernels."""
-        identity: Any = importlib.import_module("megatron.core.transformer.identity_op").IdentityOp
-        spec.submodules.self_attention.submodules.core_attention = identity
-        spec.submodules.mlp = identity
+        spec.submodules.self_attention.submodules.core_attention = self._identity
+        spec.submodules.mlp = self._identity
 
     @contextlib.contextmanager
     def _capturing(self) -> Iterator[None]:

@@ -28,15 +28,7 @@ if TYPE_CHECKING:
 
 # Arguments that place tensors and split sequences; they have no part in the numbers.
 PLACEMENT = frozenset({"use_cpu_initialization", "cp_group"})
-COMMON_LAYERS, LATENT_LAYERS = "****", "++++"
-# The kinds of model, each by a pattern to build and the condition that it stands for. Layers
-# of sparse DSA (D) rotate as MultiLatentAttention does, on whose base class they are built;
-# they need special kernels, so a pattern of MLA layers stands for both.
-PATTERNS: tuple[tuple[str | None, Any], ...] = (
-    (None, [None]),
-    (LATENT_LAYERS, {"contains": ["+", "D"]}),
-    (COMMON_LAYERS, {"given": True}),
-)
+COMMON_LAYERS = "****"
 FACTOR = 40.0
 Cell = dict[str, Any]
 
@@ -59,7 +51,7 @@ def record_rotary(
     paths: dict[str, RotaryPath] = {}
     rules: list[RotaryRule] = []
     refusals: list[Refusal] = []
-    for pattern, when in PATTERNS:
+    for pattern, when in _patterns(probe):
         cells: dict[str, list[Cell]] = {}
         refused: dict[tuple[str, str], list[Cell]] = {}
         unknown: list[Cell] = []
@@ -94,6 +86,22 @@ def record_rotary(
     return paths, tuple(rules), tuple(refusals)
 
 
+def _patterns(probe: Probe) -> list[tuple[str | None, Any]]:
+    """Return the kinds of model: a pattern to build, and the condition that it stands for."""
+    kinds: list[tuple[str | None, Any]] = [(None, [None])]
+    latent = []
+    for symbol in probe.symbols:
+        namespace = probe.namespace("gpt", {"hybrid_layer_pattern": symbol * 4})
+        validated, error = attempt(lambda n=namespace: probe.laboratory.validate(n))
+        if error is None and validated.multi_latent_attention:
+            latent.append(symbol)
+    if latent:
+        kinds.append((latent[0] * 4, {"contains": sorted(latent)}))
+    if probe.symbols:
+        kinds.append((COMMON_LAYERS, {"given": True}))
+    return kinds
+
+
 def _name(pattern: str | None, cell: Cell, built: Built) -> str:
     if cell["multi_latent_attention"] and pattern != COMMON_LAYERS:
         attention = "mla"
@@ -124,7 +132,12 @@ class _Model:
             **cell,
         }
         self.namespace = probe.namespace(self.context, {**validated, **changes})
-        self.config, _ = attempt(lambda: probe.laboratory.configure(self.namespace))
+        # A pattern of sparse attention asks for values that have no part in rotation.
+        pattern = COMMON_LAYERS if cell["hybrid_layer_pattern"] else None
+        plain = probe.namespace(
+            self.context, {**vars(self.namespace), "hybrid_layer_pattern": pattern}
+        )
+        self.config, _ = attempt(lambda: probe.laboratory.configure(plain))
 
     def build(
         self, attribute: dict[str, Any] | None = None, argument: dict[str, Any] | None = None
