@@ -88,6 +88,7 @@ class Parsed:
         fillers: Who wrote a value after parsing, by dest.
         pinned: The dests that pins set.
         unpinned: The namespace before pins.
+        unedited: The namespace before what ``validate_args`` writes.
         output: What the framework's code printed.
     """
 
@@ -100,6 +101,7 @@ class Parsed:
     fillers: Mapping[str, str] = field(default_factory=dict)
     pinned: frozenset[str] = frozenset()
     unpinned: Mapping[str, Any] = field(default_factory=dict)
+    unedited: Mapping[str, Any] = field(default_factory=dict)
     output: str = ""
 
 
@@ -140,14 +142,22 @@ class Pipeline:
                     remedy="choose --rope-contract-surface=live where Megatron is installed, or "
                     "use rope_contract_arguments and rope_contract_defaults",
                 )
-            self._parser = self._build_parser()
-        self._table = command_line.arities(self._parser)
-        self._statements = statements(self._parser)
+            self._use(self._build_parser())
+
+    def _use(self, parser: argparse.ArgumentParser) -> None:
+        self._parser = parser
+        self._table = command_line.arities(parser)
+        self._statements = statements(parser)
 
     @property
     def flags(self) -> Mapping[str, Arity]:
         """Every flag that the parser knows."""
         return self._table
+
+    def flag_of(self, dest: str) -> str | None:
+        """Return the first flag that sets a namespace attribute, or None."""
+        statements = self._statements.get(dest)
+        return statements[0].flag if statements else None
 
     def statements(self, dest: str) -> tuple[Statement, ...]:
         """Return the flags that can state a value of a namespace attribute."""
@@ -173,10 +183,11 @@ class Pipeline:
                     output=output.getvalue(),
                 )
         parsed, namespace, fillers = outcome
+        unedited = dict(namespace)
         changed = configuration.apply_edits(self.megatron.surface, namespace)
         fillers.update(dict.fromkeys(changed, VALIDATE_ARGS))
         unpinned = dict(namespace)
-        namespace.update(copy.deepcopy(dict(self.settings.pins)))
+        namespace.update(_snapshot(self.settings.pins))
         return Parsed(
             argv=tokens,
             base_length=base_length,
@@ -186,6 +197,7 @@ class Pipeline:
             fillers=fillers,
             pinned=frozenset(self.settings.pins),
             unpinned=unpinned,
+            unedited=unedited,
             output=output.getvalue(),
         )
 
@@ -200,13 +212,9 @@ class Pipeline:
         for dest, reason in ELSEWHERE.items():
             if parsed.unpinned.get(dest):
                 raise ConfigRefusedError("config", "unresolvable", reason)
-        before_edits = {**parsed.unpinned}
-        for dest, filler in parsed.fillers.items():
-            if filler == VALIDATE_ARGS and dest in parsed.parsed:
-                before_edits[dest] = parsed.parsed[dest]
-        configuration.check_refusals(surface, "validate_args", before_edits)
+        configuration.check_refusals(surface, "validate_args", parsed.unedited)
         configuration.check_refusals(surface, "config", parsed.unpinned)
-        namespace = argparse.Namespace(**copy.deepcopy(dict(parsed.namespace)))
+        namespace = argparse.Namespace(**_snapshot(parsed.namespace))
         config = self.megatron.configure(namespace)
         configuration.check_refusals(
             surface, "model", {**parsed.namespace, **config.values}
@@ -222,7 +230,7 @@ class Pipeline:
         if self._rotary is None:
             return {}
         given = config.instance or argparse.Namespace(**config.values)
-        namespace = argparse.Namespace(**copy.deepcopy(dict(parsed.namespace)))
+        namespace = argparse.Namespace(**_snapshot(parsed.namespace))
         with self._paths(), machine.quiet():
             result = self._call("rope_contract_rotary", self._rotary, namespace, given)
         if not isinstance(result, dict):
@@ -244,10 +252,10 @@ class Pipeline:
         except Exception as error:  # a type function may raise anything
             raise ArgumentRefusedError(f"{type(error).__name__}: {error}") from error
         vars(namespace).update(rank=0, world_size=1)
-        parsed = copy.deepcopy(vars(namespace))
+        parsed = _snapshot(vars(namespace))
         fillers: dict[str, str] = {}
         for name, function in self._defaults:
-            before = copy.deepcopy(vars(namespace))
+            before = _snapshot(vars(namespace))
             result = self._call("rope_contract_defaults", (name, function), namespace)
             if isinstance(result, argparse.Namespace):
                 namespace = result
@@ -262,14 +270,17 @@ class Pipeline:
         """Call the framework's whole ``parse_args()`` and watch what argparse gave it."""
         if self._whole is None:
             raise PipelineError("rope_contract_parser is not set")
-        seen: list[tuple[argparse.ArgumentParser, dict[str, Any], list[str]]] = []
+        seen: list[dict[str, Any]] = []
         original = argparse.ArgumentParser.parse_known_args
 
         def watch(
             parser: argparse.ArgumentParser, args: Any = None, namespace: Any = None, **more: Any
         ) -> Any:
+            if "rotary_base" in statements(parser):
+                # Also where it refuses, so that its flags are known.
+                self._use(parser)
             result, unknown = original(parser, args, namespace, **more)
-            seen.append((parser, copy.deepcopy(vars(result)), unknown))
+            seen.append(_snapshot(vars(result)))
             return result, unknown
 
         def refuse(_: argparse.ArgumentParser, message: str) -> None:
@@ -291,12 +302,8 @@ class Pipeline:
                 f"rope_contract_parser: {self.settings.parser} returned "
                 f"{type(namespace).__name__}, not a namespace"
             )
-        main = [entry for entry in seen if "rotary_base" in entry[1]]
-        parsed = main[-1][1] if main else dict(vars(namespace))
-        if main and main[-1][0] is not self._parser:
-            self._parser = main[-1][0]
-            self._table = command_line.arities(self._parser)
-            self._statements = statements(self._parser)
+        main = [values for values in seen if "rotary_base" in values]
+        parsed = main[-1] if main else dict(vars(namespace))
         name = self._whole[0]
         fillers = {
             dest: name
@@ -379,6 +386,14 @@ def statements(parser: argparse.ArgumentParser) -> dict[str, tuple[Statement, ..
             else:
                 found.setdefault(action.dest, []).append(Statement(flag, True))
     return {dest: tuple(one) for dest, one in found.items()}
+
+
+def _snapshot(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Copy values so that changing a list in one leaves the other; most values are atoms."""
+    return {
+        name: copy.deepcopy(value) if isinstance(value, list | dict | set) else value
+        for name, value in values.items()
+    }
 
 
 def _first_argument(first: Any = None, *_: Any, **__: Any) -> Any:

@@ -146,11 +146,7 @@ class _Builder:
         }
         self.overridden = pipeline.rotary_arguments(parsed, config)
         self.override_name = pipeline.settings.rotary or ""
-        self.flags = {
-            dest: statements[0].flag
-            for dest in parsed.namespace
-            if (statements := pipeline.statements(dest))
-        }
+        self.flag_of = pipeline.flag_of
         self.values: dict[str, Any] = {}
         self.sources: dict[str, Source] = {}
 
@@ -164,7 +160,13 @@ class _Builder:
                 "model", "unresolvable", f"{self.surface.name} has no rotary rule for this config"
             )
             return Resolution(argv, self.parsed, refused=refused)
-        self._fields(path)
+        try:
+            self._fields(path)
+        except (TypeError, ValueError) as error:
+            # Values from which no embedding follows: a width of zero, a factor below zero.
+            return Resolution(
+                argv, self.parsed, refused=Refused("model", "unresolvable", str(error))
+            )
         selector = "rope_type" if path.attention == "mla" else "position_embedding_type"
         self.sources["kind"] = self._selector(selector)
         rope = RopeConfig(
@@ -260,11 +262,11 @@ class _Builder:
         ):
             dest = attribute.dest if attribute is not None else None
             text = f"{self.config.class_name}.{name}"
-            return Source("config-default", text, dest, self.flags.get(dest or ""))
+            return Source("config-default", text, dest, self.flag_of(dest or ""))
         return self._dest_source(attribute.dest or name)
 
     def _dest_source(self, dest: str) -> Source:
-        flag = self.flags.get(dest)
+        flag = self.flag_of(dest)
         if dest in self.parsed.pinned:
             return Source("pinned", f"rope_contract_pins: {dest}", dest, flag)
         filler = self.parsed.fillers.get(dest)

@@ -234,6 +234,14 @@ def test_module_is_not_left_in_sys_modules(project):
     assert not [name for name in sys.modules if name.startswith("rope_definition_")]
 
 
+def test_imports_write_no_bytecode(project):
+    lib = project.root / "lib"
+    lib.mkdir()
+    (lib / "layers.py").write_text("")
+    project.expand("kimi-k2.py", "import layers\ndef model_args():\n    return '--a'\n")
+    assert [path.name for path in lib.iterdir()] == ["layers.py"]
+
+
 def test_own_environment_is_not_touched(project):
     before = dict(os.environ)
     project.expand("kimi-k2.py", "import os\nos.environ.clear()\ndef model_args():\n  return 'a'\n")
