@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ropecontract import options
+from pytest_ropecontract import hooked, options
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
     from types import ModuleType
 
@@ -18,11 +19,11 @@ if TYPE_CHECKING:
     from pytest_ropecontract.definitions import Registry
     from pytest_ropecontract.definitions.definition import Expansion
     from pytest_ropecontract.errors import RopeContractError
-    from pytest_ropecontract.megatron.pipeline import PipelineSettings
     from pytest_ropecontract.project import Project
 
 OPTIONS = pytest.StashKey[options.Options]()
 PROJECT = pytest.StashKey["Project"]()
+ADDED = pytest.StashKey[frozenset["Path"]]()
 EXPECTATIONS = pytest.StashKey[dict[str, list["Expectation"]]]()
 
 
@@ -58,7 +59,7 @@ def project_of(config: pytest.Config) -> Project:
 
         given = options_of(config)
         settings = dataclasses.replace(
-            given.settings, pipeline=_hooked_pipeline(config, given.settings.pipeline)
+            given.settings, pipeline=hooked.pipeline(config, given.settings.pipeline)
         )
         config.stash[PROJECT] = Project(settings, _registry(config, given))
     return config.stash[PROJECT]
@@ -68,40 +69,32 @@ def _registry(config: pytest.Config, given: options.Options) -> Registry:
     from pytest_ropecontract.definitions import Registry, discover
     from pytest_ropecontract.errors import RopeContractError
 
-    registry = Registry(config.rootpath, pythonpath=given.pythonpath)
-    for path in discover(config.rootpath, given.models):
+    registry = Registry(config.rootpath, pythonpath=given.pythonpath, time_limit=given.time_limit)
+    try:
+        files = discover(config.rootpath, given.models)
+    except RopeContractError as error:
+        raise RopeContractError(
+            f"rope_contract_models: {error.headline}", remedy=error.remedy
+        ) from None
+    for path in files:
         try:
             registry.add_file(path)
         except RopeContractError as error:
             # Shown as one failing item under the file; the other definitions go on.
-            registry.add(_slug(path.name), Unusable(error), path=path)
-    _call_hook(config, "pytest_ropecontract_models", registry=registry)
+            registry.add(_free_name(path.name, registry), Unusable(error), path=path)
+    hooked.register_models(config, registry)
     return registry
 
 
-def _call_hook(config: pytest.Config, name: str, **arguments: Any) -> list[Any]:
-    """Call a hook; what an implementation raises is an error of the settings."""
-    from pytest_ropecontract.errors import RopeContractError
-
-    try:
-        results: list[Any] = getattr(config.hook, name)(config=config, **arguments)
-    except RopeContractError:
-        raise
-    except Exception as error:
-        trace = error.__traceback__
-        place = None
-        while trace is not None:
-            place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
-            trace = trace.tb_next
-        raise RopeContractError(
-            f"{name} raised {type(error).__name__}: {error}", origin=place
-        ) from error
-    return results
-
-
-def _slug(name: str) -> str:
-    kept = "".join(c if c.isascii() and (c.isalnum() or c in "._+-") else "-" for c in name)
-    return kept if kept[:1].isalnum() else f"x{kept}"
+def _free_name(file: str, registry: Registry) -> str:
+    """Return a name that a registry takes for a file whose own name it does not take."""
+    kept = "".join(c if c.isascii() and (c.isalnum() or c in "._+-") else "-" for c in file)
+    name = free = kept if kept[:1].isalnum() else f"x{kept}"
+    taken = {known.casefold() for known in registry}
+    number = 2
+    while free.casefold() in taken:
+        free, number = f"{name}-{number}", number + 1
+    return free
 
 
 class Unusable:
@@ -123,48 +116,49 @@ class Unusable:
         )
 
 
-def _hooked_pipeline(config: pytest.Config, settings: PipelineSettings) -> PipelineSettings:
-    from pytest_ropecontract.megatron.pipeline import PipelineError
-
-    known = {field.name for field in dataclasses.fields(settings)}
-    for result in reversed(_call_hook(config, "pytest_ropecontract_pipeline", settings=settings)):
-        if not isinstance(result, Mapping):
-            raise PipelineError(
-                f"pytest_ropecontract_pipeline returned {type(result).__name__}, not a mapping"
-            )
-        changes = dict(result)
-        unknown = sorted(set(changes) - known)
-        if unknown:
-            raise PipelineError(
-                f"pytest_ropecontract_pipeline: there is no setting {unknown[0]!r}",
-                details=[f"settings: {', '.join(sorted(known))}"],
-            )
-        lists = {k: tuple(v) for k, v in changes.items() if isinstance(v, list)}
-        settings = dataclasses.replace(settings, **{**changes, **lists})
-    return settings
-
-
 def models_by_path(config: pytest.Config) -> dict[Path, list[str]]:
-    """Return the files under which items are shown, with the names of their models."""
+    """Return the files under which items are shown, with the names of their models.
+
+    Raises:
+        RopeContractError: There is no file for the models that have none of their own.
+    """
     project = project_of(config)
-    fallback = config.inipath or config.rootpath / "conftest.py"
     found: dict[Path, list[str]] = {}
     for name in project.registry:
-        path = project.registry[name].path or fallback
-        if not path.is_relative_to(config.rootpath):
-            path = fallback
+        path = project.registry[name].path
+        if path is None or not path.is_relative_to(config.rootpath) or ".." in path.parts:
+            path = _project_file(config, name)
         found.setdefault(path, []).append(name)
     return found
 
 
+def _project_file(config: pytest.Config, name: str) -> Path:
+    """Return the file that stands for the whole project."""
+    from pytest_ropecontract.errors import RopeContractError
+
+    for path in (config.inipath, config.rootpath / "conftest.py"):
+        if path is not None and path.is_file() and path.is_relative_to(config.rootpath):
+            return path
+    raise RopeContractError(
+        f"rope-contract: there is no file under which the tests of {name!r} can be shown",
+        remedy="add an ini file, or a conftest.py, to the project's root",
+    )
+
+
 def add_arguments(config: pytest.Config) -> None:
-    """Collect the definitions beside what a run without paths collects."""
+    """Collect the definitions beside what a run without paths collects.
+
+    Raises:
+        RopeContractError: There is no file for the models that have none of their own.
+    """
+    known = models_by_path(config)
     if config.args_source is pytest.Config.ArgsSource.ARGS:
         return
-    paths = [*models_by_path(config)]
+    paths = [*known]
     if options_of(config).settings.allowances and config.inipath is not None:
         paths.append(config.inipath)
     config.args = [*config.args, *(str(path) for path in dict.fromkeys(paths))]
+    config.stash[ADDED] = frozenset(paths)
 
 
 def modules_for(path: Path, parent: pytest.Collector) -> list[pytest.Module]:
@@ -193,16 +187,20 @@ def _module(
     return module
 
 
-def is_definition(path: Path, config: pytest.Config) -> bool:
-    """Return whether a file is a definition, and so no test module."""
-    definition = models_by_path(config).get(path)
-    if definition is None:
-        return False
+def keeps_test_module(path: Path, config: pytest.Config) -> bool:
+    """Return whether a file that holds items is also the test module that pytest takes it for.
+
+    A definition never is: it would be imported. A file whose functions a hook registers is,
+    unless pytest looks at it only because its path was added for its items.
+    """
+    names = models_by_path(config).get(path, [])
     project = project_of(config)
     from pytest_ropecontract.definitions import CallableSource
 
-    return not any(
-        isinstance(project.registry[name].source, CallableSource)
-        or project.registry[name].path is None
-        for name in definition
+    own = [name for name in names if project.registry[name].path == path]
+    if any(not isinstance(project.registry[name].source, CallableSource) for name in own):
+        return False
+    return path not in config.stash.get(ADDED, ()) or any(
+        fnmatchcase(path.name if "/" not in pattern else str(path), pattern)
+        for pattern in config.getini("python_files")
     )

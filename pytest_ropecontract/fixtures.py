@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
+from pytest_ropecontract import paths
 from pytest_ropecontract.collection import project_of
 from pytest_ropecontract.errors import RopeContractError
 
@@ -21,22 +22,29 @@ if TYPE_CHECKING:
 class RopeExpand(Protocol):
     """The type of the fixture ``rope_expand``."""
 
-    def __call__(self, model: str, **overrides: Any) -> list[str]:
+    def __call__(self, model: str, /, **overrides: Any) -> list[str]:
         """Return the argv of a model."""
 
 
 class RopeResolve(Protocol):
     """The type of the fixture ``rope_resolve``."""
 
-    def __call__(self, model_or_argv: str | Sequence[str], **overrides: Any) -> Resolution:
+    def __call__(self, model_or_argv: str | Sequence[str], /, **overrides: Any) -> Resolution:
         """Return what is built from a model, or from an argv."""
 
 
 def _project(config: pytest.Config) -> Project:
     try:
         return project_of(config)
-    except RopeContractError as error:
-        pytest.fail(str(error), pytrace=False)
+    except (RopeContractError, pytest.UsageError) as error:
+        raise _failure(str(error), config) from None
+
+
+def _failure(problem: str, config: pytest.Config) -> BaseException:
+    """Return what lets a fixture fail with a text and without a traceback."""
+    text = paths.printable(paths.portable(problem, config.rootpath))
+    failed: BaseException = pytest.fail.Exception(text, pytrace=False)
+    return failed
 
 
 @pytest.fixture(scope="session")
@@ -52,35 +60,70 @@ def rope_model(request: pytest.FixtureRequest) -> str:
     With ``rope_expect(..., models=[...])`` it runs for those models, and with
     ``@pytest.mark.parametrize("rope_model", [...])`` for the ones listed.
     """
+    if not hasattr(request, "param"):
+        pytest.fail(
+            "rope_model has no value here: name it among the arguments of the test or of a "
+            "fixture, getfixturevalue() comes too late",
+            pytrace=False,
+        )
     model: str = request.param
     return model
 
 
 @pytest.fixture(scope="session")
 def rope_expand(pytestconfig: pytest.Config) -> RopeExpand:
-    """A function that expands a model: ``rope_expand("kimi-k2", nlayers=2) -> list[str]``."""
-    return _project(pytestconfig).expand
+    """A function that expands a model: ``rope_expand("kimi-k2", nlayers=2) -> list[str]``.
+
+    It raises ``RopeContractError`` for a model that is not defined or cannot be expanded.
+    """
+    project = _project(pytestconfig)
+
+    def expand(model: str, /, **overrides: Any) -> list[str]:
+        __tracebackhide__ = True
+        try:
+            return project.expand(model, **overrides)
+        except RopeContractError as error:
+            raise _shortened(error) from None
+
+    return expand
 
 
 @pytest.fixture(scope="session")
 def rope_resolve(pytestconfig: pytest.Config) -> RopeResolve:
     """A function that resolves a model or an argv to a ``Resolution``.
 
-    ``rope_resolve("kimi-k2", nlayers=2).rope`` is the ``RopeConfig`` that is built, and
-    ``.origins`` says where every field comes from.
+    ``rope_resolve("kimi-k2", nlayers=2).rope`` is the ``RopeConfig`` that is built, or None
+    where it is refused, and ``.origins`` says where every field comes from. It raises
+    ``RopeContractError`` for a model that is not defined or cannot be expanded.
     """
-    return _project(pytestconfig).resolve
+    project = _project(pytestconfig)
+
+    def resolve(model_or_argv: str | Sequence[str], /, **overrides: Any) -> Resolution:
+        __tracebackhide__ = True
+        try:
+            return project.resolve(model_or_argv, **overrides)
+        except RopeContractError as error:
+            raise _shortened(error) from None
+
+    return resolve
+
+
+def _shortened(error: RopeContractError) -> RopeContractError:
+    """Return an error whose traceback begins anew: its text says where it comes from."""
+    return error.with_traceback(None)
 
 
 @pytest.fixture(scope="session")
-def rope_config(rope_model: str, rope_resolve: RopeResolve) -> RopeConfig:
+def rope_config(
+    rope_model: str, rope_resolve: RopeResolve, pytestconfig: pytest.Config
+) -> RopeConfig:
     """The ``RopeConfig`` that is built for ``rope_model``."""
-    resolution = rope_resolve(rope_model)
+    try:
+        resolution = rope_resolve(rope_model)
+    except RopeContractError as error:
+        raise _failure(str(error), pytestconfig) from None
     if resolution.rope is None:
         refused = resolution.refused
-        pytest.fail(
-            f"rope_config: {rope_model}: nothing is built: "
-            f"{refused.message if refused else 'refused'}",
-            pytrace=False,
-        )
+        message = refused.message if refused is not None else "refused"
+        raise _failure(f"rope_config: {rope_model}: nothing is built: {message}", pytestconfig)
     return resolution.rope

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_ropecontract import paths
 from pytest_ropecontract.collection import EXPECTATIONS, DefinitionModule, project_of
 
 if TYPE_CHECKING:
@@ -19,11 +20,21 @@ NAME = "rope_expect"
 FIXTURE = "rope_model"
 
 
+class _NotGiven:
+    """Stands for an argument that was left out; None is a value that can be expected."""
+
+    def __repr__(self) -> str:
+        return "..."
+
+
+_NOT_GIVEN: Any = _NotGiven()
+
+
 def rope_expect(  # noqa: PLR0913  # the fields that a contract names most often
-    kind: Kind | None = None,
-    original_max_position_embeddings: int | None = None,
-    beta_fast: float | None = None,
-    beta_slow: float | None = None,
+    kind: Kind = _NOT_GIVEN,
+    original_max_position_embeddings: int | None = _NOT_GIVEN,
+    beta_fast: float | None = _NOT_GIVEN,
+    beta_slow: float | None = _NOT_GIVEN,
     *,
     models: str | Sequence[str] | None = None,
     declared: bool = True,
@@ -31,7 +42,8 @@ def rope_expect(  # noqa: PLR0913  # the fields that a contract names most often
 ) -> pytest.MarkDecorator:
     """Mark a test with what the RoPE of some models must be.
 
-    The contract is asserted before the test's body, which may be empty.
+    The contract is asserted before the test's body, which may be empty. A value of None
+    demands that nothing which is built reads the field.
 
     Args:
         kind: ``rope``, ``yarn``, ``mrope`` or ``none``.
@@ -44,22 +56,22 @@ def rope_expect(  # noqa: PLR0913  # the fields that a contract names most often
             a default that is the same.
         fields: Any other field of ``RopeConfig``, for example ``rotary_base=50000``.
     """
-    given = {
+    given: dict[str, Any] = {
         "kind": kind,
         "original_max_position_embeddings": original_max_position_embeddings,
         "beta_fast": beta_fast,
         "beta_slow": beta_slow,
     }
-    keywords: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    keywords = {name: value for name, value in given.items() if value is not _NOT_GIVEN}
     keywords.update(fields)
     if models is not None:
         keywords["models"] = models
-    if not declared:
+    if declared is not True:
         keywords["declared"] = declared
     return getattr(pytest.mark, NAME)(**keywords)  # type: ignore[no-any-return]
 
 
-class ContractFailed(pytest.fail.Exception):
+class ContractFailed(pytest.fail.Exception):  # type: ignore[name-defined,misc]
     """A broken contract; pytest shows its text without a traceback.
 
     Attributes:
@@ -70,7 +82,8 @@ class ContractFailed(pytest.fail.Exception):
 
     def __init__(self, findings: Iterable[Finding]) -> None:
         self.findings = tuple(findings)
-        super().__init__("\n\n".join(one.text() for one in self.findings), pytrace=False)
+        text = "\n\n".join(one.text() for one in self.findings)
+        super().__init__(paths.printable(text), pytrace=False)
 
 
 def expectations(node: pytest.Item | pytest.Function) -> Iterator[Expectation]:
@@ -96,7 +109,7 @@ def generate(metafunc: pytest.Metafunc) -> None:
     module = metafunc.definition.getparent(DefinitionModule)
     if module is not None:
         if module.model_names and FIXTURE in metafunc.fixturenames:
-            metafunc.parametrize(FIXTURE, module.model_names, indirect=True, scope="session")
+            _parametrize(metafunc, module.model_names)
         return
     try:
         names = _named_models(metafunc)
@@ -111,12 +124,19 @@ def generate(metafunc: pytest.Metafunc) -> None:
             f"  at: {metafunc.definition.nodeid}\n"
             "  remedy: set rope_contract_models, or register models with a hook"
         )
-    metafunc.parametrize(FIXTURE, names, indirect=True, scope="session")
+    _parametrize(metafunc, names)
+
+
+def _parametrize(metafunc: pytest.Metafunc, names: Sequence[str]) -> None:
+    try:
+        metafunc.parametrize(FIXTURE, names, indirect=True, scope="session")
+    except (ValueError, pytest.Collector.CollectError) as error:
+        # A pytest_generate_tests, or the parameters of a fixture, of the project did it.
+        if f"duplicate parametrization of {FIXTURE!r}" not in str(error):
+            raise
 
 
 def _named_models(metafunc: pytest.Metafunc) -> list[str]:
-    from pytest_ropecontract.contracts.expectation import ExpectationError
-
     named: set[str] = set()
     registry = None
     for expectation in expectations(metafunc.definition):
@@ -124,12 +144,18 @@ def _named_models(metafunc: pytest.Metafunc) -> list[str]:
             registry = registry or project_of(metafunc.config).registry
             named.update(registry.select(expectation.models))
         elif FIXTURE not in metafunc.fixturenames and not _parametrized(metafunc):
-            raise ExpectationError(
-                "rope_expect names no models, and the test has no rope_model",
-                origin=metafunc.definition.nodeid,
-                remedy='give models=["kimi-k2"], or parametrize the test over rope_model',
-            )
+            raise _no_models(metafunc.definition)
     return sorted(named)
+
+
+def _no_models(node: pytest.Item) -> Exception:
+    from pytest_ropecontract.contracts.expectation import ExpectationError
+
+    return ExpectationError(
+        "rope_expect names no models, and the test has no rope_model",
+        origin=node.nodeid,
+        remedy='give models=["kimi-k2"], or parametrize the test over rope_model',
+    )
 
 
 def _parametrized(metafunc: pytest.Metafunc) -> bool:
@@ -142,11 +168,17 @@ def _parametrized(metafunc: pytest.Metafunc) -> bool:
 
 
 def applying(item: pytest.Item) -> Iterator[tuple[Expectation, str]]:
-    """Yield every expectation of a test with each model that it applies to."""
+    """Yield every expectation of a test with each model that it applies to.
+
+    Raises:
+        RopeContractError: A mark cannot be read, or names no model that is defined.
+    """
     callspec = getattr(item, "callspec", None)
     current = callspec.params.get(FIXTURE) if callspec is not None else None
     for expectation in expectations(item):
-        models = [current] if current is not None else []
+        if not expectation.models and current is None:
+            raise _no_models(item)
+        models: list[str] = [] if current is None else [current]
         if expectation.models:
             named = project_of(item.config).registry.select(expectation.models)
             models = [m for m in named if current in (None, m)]
@@ -154,32 +186,53 @@ def applying(item: pytest.Item) -> Iterator[tuple[Expectation, str]]:
             yield expectation, model
 
 
-def assert_marks(item: pytest.Item) -> None:
-    """Assert the expectations that mark a test.
+def assert_marks(item: pytest.Item) -> list[Finding]:
+    """Assert the expectations that mark a test, and return what is found but allowed.
 
     Raises:
         ContractFailed: One of them finds something that fails.
     """
-    from pytest_ropecontract.errors import RopeContractError
-
-    failed: list[Finding] = []
-    for expectation, model in applying(item):
-        try:
-            findings = project_of(item.config).check_expectation(model, expectation)
-        except RopeContractError as error:
-            pytest.fail(str(error), pytrace=False)
-        failed.extend(one for one in findings if one.status == "fail")
+    findings, problem = _findings(item)
+    if problem is not None:
+        pytest.fail(paths.printable(paths.portable(problem, item.config.rootpath)), pytrace=False)
+    failed = [one for one in findings if one.status == "fail"]
     if failed:
         raise ContractFailed(failed)
+    return [one for one in findings if one.status == "allowed"]
+
+
+def _findings(item: pytest.Item) -> tuple[list[Finding], str | None]:
+    """Return what the expectations of a test find, or why they cannot be checked."""
+    from pytest_ropecontract.errors import RopeContractError
+
+    found: list[Finding] = []
+    try:
+        for expectation, model in applying(item):
+            found.extend(project_of(item.config).check_expectation(model, expectation))
+    except (RopeContractError, pytest.UsageError) as error:
+        return found, str(error)
+    return found, None
+
+
+def allowed_reason(findings: Iterable[Finding]) -> str:
+    """Return why findings are allowed, each rule with its reason once."""
+    texts = [f"{one.rule} allowed: {one.reason}" for one in findings]
+    return "; ".join(dict.fromkeys(texts))
 
 
 def gather(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
     """Remember, per model, the expectations of all tests that were collected."""
+    from pytest_ropecontract.errors import RopeContractError
+
     found: dict[str, list[Expectation]] = {}
     for item in items:
         if item.get_closest_marker(NAME) is None:
             continue
-        for expectation, model in applying(item):
+        try:
+            applied = list(applying(item))
+        except RopeContractError:
+            continue  # a mark that was added after collection; its test will say so
+        for expectation, model in applied:
             known = found.setdefault(model, [])
             if expectation not in known:
                 known.append(expectation)

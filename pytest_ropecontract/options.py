@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +16,12 @@ if TYPE_CHECKING:
 
 SURFACE_VARIABLE = "ROPE_CONTRACT_SURFACE"
 DEFAULT_MODELS = ("scripts/models/*.py", "scripts/models/*.sh")
+DEFAULT_TIME_LIMIT = "20"
 REPORT_SUFFIXES = (".json",)
 
 LISTS = {
     "rope_contract_models": (
-        "Globs, from rootdir, of the files that define models. "
-        f"Default: {' '.join(DEFAULT_MODELS)}"
+        f"Globs, from rootdir, of the files that define models. Default: {' '.join(DEFAULT_MODELS)}"
     ),
     "rope_contract_pythonpath": "Folders in which definitions and pipeline modules are found.",
     "rope_contract_arguments": (
@@ -50,6 +51,9 @@ TEXTS = {
     ),
     "rope_contract_unknown": (
         "reject (default), or drop where the framework ignores unknown flags."
+    ),
+    "rope_contract_time_limit": (
+        f"Seconds that the expansion of one definition may take. Default: {DEFAULT_TIME_LIMIT}"
     ),
 }
 
@@ -103,14 +107,18 @@ class Options:
         enabled: Whether ``--rope-contract`` was given.
         models: Globs of the files that define models.
         pythonpath: Absolute folders in which modules are found.
+        time_limit: Seconds that the expansion of one definition may take.
         reports: Files to write.
+        surface_from: The option, variable or ini key that names the surface.
         settings: What the project states about itself.
     """
 
     enabled: bool
     models: tuple[str, ...]
     pythonpath: tuple[str, ...]
+    time_limit: float
     reports: tuple[Path, ...]
+    surface_from: str
     settings: Settings
 
 
@@ -132,14 +140,17 @@ def read(config: pytest.Config) -> Options:
         allowances = read_allowances(_lines(config, "rope_contract_allow"))
     except RopeContractError as error:
         raise pytest.UsageError(str(error)) from None
+    surface, surface_from = _surface(config)
     return Options(
         enabled=bool(config.getoption("rope_contract")),
         models=_lines(config, "rope_contract_models") or DEFAULT_MODELS,
         pythonpath=(*pythonpath, *_pytest_pythonpath(config)),
+        time_limit=_time_limit(config),
+        surface_from=surface_from,
         reports=tuple(_report(config, name) for name in config.getoption("rope_contract_report")),
         settings=Settings(
             root=config.rootpath,
-            surface=_surface(config),
+            surface=surface,
             pipeline=_pipeline(config, pythonpath),
             allowances=allowances,
             strict=bool(
@@ -164,9 +175,31 @@ def _text(config: pytest.Config, name: str) -> str | None:
     return str(_ini(config, name)).strip() or None
 
 
-def _surface(config: pytest.Config) -> str:
-    given = config.getoption("rope_contract_surface") or os.environ.get(SURFACE_VARIABLE)
-    return str(given or _text(config, "rope_contract_surface") or "auto")
+def _surface(config: pytest.Config) -> tuple[str, str]:
+    """Return what to resolve against, and what says so."""
+    for given, where in (
+        (config.getoption("rope_contract_surface"), "--rope-contract-surface"),
+        (os.environ.get(SURFACE_VARIABLE), SURFACE_VARIABLE),
+    ):
+        if given:
+            # As with every path on a command line, it starts from the working directory.
+            is_path = given.endswith(".json") or "/" in given
+            folder = config.invocation_params.dir
+            return str(folder / Path(given).expanduser()) if is_path else given, where
+    return _text(config, "rope_contract_surface") or "auto", "rope_contract_surface"
+
+
+def _time_limit(config: pytest.Config) -> float:
+    text = _text(config, "rope_contract_time_limit") or DEFAULT_TIME_LIMIT
+    try:
+        limit = float(text)
+    except ValueError:
+        limit = math.nan
+    if not (math.isfinite(limit) and limit > 0):
+        raise pytest.UsageError(
+            f"rope_contract_time_limit: {text!r} is not a number of seconds above 0"
+        )
+    return limit
 
 
 def _pytest_pythonpath(config: pytest.Config) -> tuple[str, ...]:
@@ -184,7 +217,11 @@ def _report(config: pytest.Config, name: str) -> Path:
             f"--rope-contract-report: {name!r} does not end in {' or '.join(REPORT_SUFFIXES)}"
         )
     if not path.parent.is_dir():
-        raise pytest.UsageError(f"--rope-contract-report: there is no folder {str(path.parent)!r}")
+        raise pytest.UsageError(
+            f"--rope-contract-report: there is no folder {str(Path(name).parent)!r}"
+        )
+    if path.is_dir():
+        raise pytest.UsageError(f"--rope-contract-report: {name!r} is a folder")
     return path
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ropecontract import collection, marks, options
+from pytest_ropecontract import marks, options
 from pytest_ropecontract.fixtures import (
     rope_config,
     rope_expand,
@@ -52,9 +52,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Check the marks of a test, and parametrize its ``rope_model``."""
-    if marks.FIXTURE in metafunc.fixturenames or any(
-        metafunc.definition.iter_markers(marks.NAME)
-    ):
+    if marks.FIXTURE in metafunc.fixturenames or any(metafunc.definition.iter_markers(marks.NAME)):
         marks.generate(metafunc)
 
 
@@ -69,6 +67,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
     """Assert the contracts of a test before its body."""
     __tracebackhide__ = True
-    if item.get_closest_marker(marks.NAME) is not None:
-        marks.assert_marks(item)
-    return (yield)
+    if item.get_closest_marker(marks.NAME) is None:
+        return (yield)
+    allowed = marks.assert_marks(item)
+    result = yield
+    if allowed:
+        pytest.xfail(marks.allowed_reason(allowed))
+    return result

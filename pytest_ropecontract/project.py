@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_ropecontract.contracts import allowances as allowing
 from pytest_ropecontract.contracts import rules
 from pytest_ropecontract.definitions.definition import DefinitionError
+from pytest_ropecontract.errors import RopeContractError
 from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineCallError, PipelineSettings
 from pytest_ropecontract.megatron.selection import choose
 from pytest_ropecontract.rope.resolution import Resolution, resolve
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from pytest_ropecontract.contracts.findings import Finding
     from pytest_ropecontract.definitions import Registry
     from pytest_ropecontract.definitions.definition import Expansion
-    from pytest_ropecontract.errors import RopeContractError
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Project:
             self._pipeline = Pipeline(megatron, self.settings.pipeline)
         return self._pipeline
 
-    def expand(self, model: str, **overrides: Any) -> list[str]:
+    def expand(self, model: str, /, **overrides: Any) -> list[str]:
         """Return the argv of a model.
 
         Raises:
@@ -101,17 +101,18 @@ class Project:
         """
         return list(self.registry[model].expand(**overrides).argv)
 
-    def resolve(self, model_or_argv: str | Sequence[str], **overrides: Any) -> Resolution:
+    def resolve(self, model_or_argv: str | Sequence[str], /, **overrides: Any) -> Resolution:
         """Resolve a model, or an argv, to what is built from it.
 
         Raises:
             RopeContractError: There is no such model, it cannot be expanded, or a function
-                of the framework raised.
+                of the framework raised; an argv with overrides, or with a token that is
+                no string.
         """
         if isinstance(model_or_argv, str):
             argv = tuple(self.expand(model_or_argv, **overrides))
         else:
-            argv = tuple(model_or_argv)
+            argv = _tokens(model_or_argv, overrides)
         if argv not in self._resolved:
             self._resolved[argv] = resolve(self.pipeline, argv)
         return self._resolved[argv]
@@ -151,14 +152,12 @@ class Project:
 
     def _settle(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
         """Apply strictness, then allowances."""
-        strict = [
-            allowing.strict(one) if self.settings.strict else one for one in findings
-        ]
+        strict = [allowing.strict(one) if self.settings.strict else one for one in findings]
         for finding in strict:
-            if finding.status == "fail":
-                cover = next((a for a in self.settings.allowances if a.covers(finding)), None)
-                if cover is not None:
-                    self.used_allowances.add(cover)
+            # Also a note: it is what fails with --rope-contract-strict.
+            cover = next((a for a in self.settings.allowances if a.covers(finding)), None)
+            if cover is not None:
+                self.used_allowances.add(cover)
         return allowing.apply(strict, self.settings.allowances)
 
     def _relative(self, path: Path) -> str:
@@ -166,3 +165,18 @@ class Project:
             return path.resolve().relative_to(self.settings.root.resolve()).as_posix()
         except ValueError:
             return path.name
+
+
+def _tokens(argv: Sequence[str], overrides: dict[str, Any]) -> tuple[str, ...]:
+    if overrides:
+        raise RopeContractError(
+            f"an argv takes no override {next(iter(overrides))!r}",
+            remedy="resolve a model by its name, or change the argv",
+        )
+    for index, token in enumerate(argv):
+        if not isinstance(token, str):
+            raise RopeContractError(
+                f"token {index + 1} of the argv is {token!r}, not a string",
+                remedy="write every token as a string",
+            )
+    return tuple(argv)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_ropecontract import collection
+from pytest_ropecontract.megatron.live import is_importable
 from pytest_ropecontract.report import document, json, terminal
 
 if TYPE_CHECKING:
@@ -24,23 +26,24 @@ class ContractSession:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.documents: list[dict[str, Any]] = []
+        self.unwritten: list[str] = []
 
     def pytest_report_header(self, config: pytest.Config) -> str:
         """Say what is resolved against, and how many definitions there are."""
         count = len(collection.project_of(config).registry)
-        return f"rope-contract: {self._surface()}, {count} definitions"
+        noun = "definition" if count == 1 else "definitions"
+        return f"rope-contract: {self._surface()}, {count} {noun}"
 
     def _surface(self) -> str:
-        from pytest_ropecontract.megatron.live import is_importable
-        from pytest_ropecontract.megatron.surface import NEWEST
-
         name = collection.options_of(self.config).settings.surface
         if name == "live" or (name == "auto" and is_importable()):
             try:
                 return f"megatron-core {metadata.version('megatron-core')} (live)"
             except metadata.PackageNotFoundError:
                 return "the Megatron on PYTHONPATH (live)"
-        return f"{NEWEST if name == 'auto' else name} (recorded)"
+        surface = collection.project_of(self.config).pipeline.megatron.surface
+        version = "" if surface.version in surface.name else f" {surface.version}"
+        return f"{surface.name}{version} (recorded)"
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collect_file(
@@ -51,8 +54,13 @@ class ContractSession:
         modules = collection.modules_for(file_path, parent)
         if not modules:
             return result
-        kept = [] if collection.is_definition(file_path, self.config) else list(result)
+        kept = list(result) if collection.keeps_test_module(file_path, self.config) else []
         return [*kept, *modules]
+
+    def pytest_itemcollected(self, item: pytest.Item) -> None:
+        """Show an item where its definition is, not where its function is written."""
+        if (module := item.getparent(collection.DefinitionModule)) is not None:
+            item.location = (module.path.relative_to(self.config.rootpath).as_posix(), 0, item.name)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, Any, Any]:
@@ -61,6 +69,10 @@ class ContractSession:
         facts = item.stash.get(document.DOCUMENT, None)
         if facts is not None and report.when == "call":
             report.rope_contract = facts
+        if report.skipped and isinstance(report.longrepr, tuple):
+            module = item.getparent(collection.DefinitionModule)
+            if module is not None:
+                report.longrepr = (str(module.path), 1, report.longrepr[2])
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -72,7 +84,7 @@ class ContractSession:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the reports, once, after all items of all processes."""
-        if hasattr(session.config, "workerinput"):
+        if hasattr(session.config, "workerinput") or session.config.getoption("collectonly"):
             return
         paths = collection.options_of(self.config).reports
         if not paths:
@@ -82,9 +94,11 @@ class ContractSession:
             try:
                 json.write(path, text)
             except OSError as error:
-                raise pytest.UsageError(
+                self.unwritten.append(
                     f"--rope-contract-report: {path.name} cannot be written: {error.strerror}"
-                ) from None
+                )
+        if self.unwritten and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
     def _surface_document(self) -> dict[str, Any]:
         if self.documents:
@@ -95,10 +109,18 @@ class ContractSession:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Show one line for every model that was checked."""
         models = document.merge(self.documents)
-        if not models:
-            return
-        surface = self._surface_document()
-        terminalreporter.section(f"rope contract: {surface['name']} ({surface['mode']})")
-        width = shutil.get_terminal_size().columns
-        for line, state in terminal.summary_lines(models, width):
-            terminalreporter.write_line(line, **MARKUP[state])
+        if models:
+            surface = self._surface_document()
+            title = f"rope contract: {surface['name']} ({surface['mode']})"
+            terminalreporter.write_sep("=", title, bold=True)
+            width = shutil.get_terminal_size().columns
+            for line, state in terminal.summary_lines(models, width):
+                terminalreporter.write_line(line, **MARKUP[state])
+        for line in self.unwritten:
+            terminalreporter.write_line(f"ERROR: {line}", red=True)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_unconfigure(self, config: pytest.Config) -> None:
+        """Say what went wrong also where there is no terminal reporter."""
+        if not config.pluginmanager.has_plugin("terminalreporter"):
+            sys.stderr.writelines(f"ERROR: {line}\n" for line in self.unwritten)

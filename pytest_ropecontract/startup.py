@@ -7,6 +7,7 @@ import pytest
 from pytest_ropecontract import collection
 from pytest_ropecontract.errors import RopeContractError
 from pytest_ropecontract.megatron.live import is_importable
+from pytest_ropecontract.megatron.surface import SurfaceError
 from pytest_ropecontract.session import ContractSession
 
 
@@ -17,21 +18,28 @@ def start(config: pytest.Config) -> None:
         pytest.UsageError: A setting cannot be used, or there are no definitions.
     """
     try:
-        project = collection.project_of(config)
-        if not len(project.registry):
-            given = collection.options_of(config)
-            raise RopeContractError(
-                "no model definitions found",
-                details=[f"rope_contract_models: {' '.join(given.models)}"],
-                remedy="set rope_contract_models, or register models with the hook "
-                "pytest_ropecontract_models",
-            )
-        if not hasattr(config, "workerinput") and not _leaves_it_to_workers(config):
-            project.pipeline  # noqa: B018  # made now, so that its errors end the run at once
+        _check(config)
+        collection.add_arguments(config)
+    except SurfaceError as error:
+        where = collection.options_of(config).surface_from
+        raise pytest.UsageError(f"{where}: {error}") from None
     except RopeContractError as error:
-        raise pytest.UsageError(f"rope-contract: {error}") from None
-    collection.add_arguments(config)
+        raise pytest.UsageError(str(error)) from None
     config.pluginmanager.register(ContractSession(config), "rope_contract_session")
+
+
+def _check(config: pytest.Config) -> None:
+    project = collection.project_of(config)
+    if not len(project.registry):
+        given = collection.options_of(config)
+        raise RopeContractError(
+            "rope-contract: no model definitions found",
+            details=[f"rope_contract_models: {' '.join(given.models)}"],
+            remedy="set rope_contract_models, or register models with the hook "
+            "pytest_ropecontract_models",
+        )
+    if not hasattr(config, "workerinput") and not _leaves_it_to_workers(config):
+        project.pipeline  # noqa: B018  # made now, so that its errors end the run at once
 
 
 def _leaves_it_to_workers(config: pytest.Config) -> bool:

@@ -1,0 +1,72 @@
+"""The command ``ropecontract``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from pytest_ropecontract.cli import surface
+from pytest_ropecontract.errors import RopeContractError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["main"]
+
+UNUSABLE = 2
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status.
+
+    Args:
+        argv: The arguments, without the command's name; by default the process's own.
+
+    Returns:
+        0, or 2 where the input cannot be used; what is wrong stands on standard error.
+
+    Raises:
+        SystemExit: The arguments are not those of the command, or ask for its help.
+    """
+    options = _parser().parse_args(argv)
+    run: Callable[[argparse.Namespace], None] = options.run
+    try:
+        run(options)
+        sys.stdout.flush()
+    except RopeContractError as error:
+        print(error, file=sys.stderr)
+        return UNUSABLE
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has seen enough. Python would flush once more at exit, and complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="ropecontract",
+        description="What a Megatron accepts, and which rotary embedding it builds from it.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    surface.add_commands(commands)
+    return parser
+
+
+class _Version(argparse.Action):
+    """Looks the version up when it is asked for: every other run saves the time."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from importlib.metadata import version
+
+        print(f"ropecontract {version('pytest-ropecontract')}")
+        parser.exit()

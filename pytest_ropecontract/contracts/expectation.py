@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 
     from pytest_ropecontract.rope.resolution import Resolution, Source
 
+TYPE_NAMES = {
+    "bool": "True or False",
+    "float": "number",
+    "int": "whole number",
+    "str": "text",
+    "tuple": "list of whole numbers",
+}
 POSITIONAL = ("kind", "original_max_position_embeddings", "beta_fast", "beta_slow")
 
 
@@ -225,11 +232,13 @@ def _check_type(name: str, value: Any, hint: Any, where: str) -> None:
     )
     if isinstance(value, float) and "int" in names and value.is_integer():
         fits = True
+    if fits and "tuple" in names:
+        fits = all(type(one) is int for one in value)
     if isinstance(value, float) and not math.isfinite(value):
         fits = False
     if not fits:
         wanted = " or ".join(
-            sorted({"float": "number", "int": "whole number"}.get(n, n) for n in names - {"NoneType"})
+            sorted(TYPE_NAMES.get(n, n) for n in names - {"NoneType"})
         )
         raise ExpectationError(
             f"rope_expect: {name} is {value!r}, not a {wanted}", origin=where

@@ -170,7 +170,7 @@ def _repeated_flags(model: str, resolution: Resolution) -> Iterator[Finding]:
         if one.dest is None:
             continue
         before = seen.get(one.dest)
-        if before is not None and (before.flag, before.values) != (one.flag, one.values):
+        if before is not None and not _states_the_same(before, one):
             yield Finding(
                 "repeated-flag",
                 model,
@@ -183,6 +183,19 @@ def _repeated_flags(model: str, resolution: Resolution) -> Iterator[Finding]:
                 remedy="keep one of them",
             )
         seen[one.dest] = one
+
+
+def _states_the_same(one: Occurrence, other: Occurrence) -> bool:
+    if not one.values or not other.values:
+        return (one.flag, one.values) == (other.flag, other.values)
+    return equal([_number(value) for value in one.values], [_number(v) for v in other.values])
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _overwritten_flags(model: str, resolution: Resolution) -> Iterator[Finding]:

@@ -82,12 +82,11 @@ def split(argv: Sequence[str], table: Mapping[str, Arity]) -> tuple[Occurrence, 
             name, equals, attached = token, "", ""
         arity = table.get(name)
         stop = index + 1
-        values: list[str] = [attached] if equals and arity is not None else []
+        values: list[str] = [attached] if equals else []
         if arity is None:
-            name = token
             limit = len(argv) if is_flag(token, table) else 0
             if not limit:
-                values = [token]
+                name, values = token, [token]
         else:
             limit = 0 if equals else arity.most
         while stop < len(argv) and len(values) < limit and not is_flag(argv[stop], table):

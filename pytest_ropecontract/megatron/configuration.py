@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract.megatron.backend import ConfigRefusedError
 from pytest_ropecontract.megatron.surface import holds
+from pytest_ropecontract.megatron.values import LIST_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,14 +40,40 @@ def takes_default(attribute: Attribute, name: str, namespace: Mapping[str, Any])
 
 
 def value_of(attribute: Attribute, name: str, namespace: Mapping[str, Any]) -> Any:
-    """Return the value of a config attribute."""
+    """Return the value of a config attribute.
+
+    Raises:
+        ConfigRefusedError: A pattern of layers does not fit their number.
+    """
     if takes_default(attribute, name, namespace):
         return attribute.default
     value = namespace[attribute.dest or name]
-    if attribute.transform == "layer_pattern" and isinstance(value, int) and value:
-        layers = namespace.get("num_layers") or 0
-        return ([0] * (value - 1) + [1]) * (layers // value)
+    if attribute.transform == "layer_pattern" and value:
+        return layer_pattern(value, namespace.get("num_layers") or 0, name)
     return value
+
+
+def layer_pattern(value: Any, layers: int, name: str) -> Any:
+    """Return a list with an element for every layer, as the config makes it of a number.
+
+    Raises:
+        ConfigRefusedError: The list has another length, or the number does not divide it.
+    """
+    if not isinstance(value, int):
+        if len(value) != layers:
+            raise ConfigRefusedError(
+                "config",
+                "AssertionError",
+                f"Length of no_rope list ({len(value)}) must match the number of layers ({layers})",
+            )
+        return value
+    if layers % value:
+        raise ConfigRefusedError(
+            "config", "AssertionError", f"{name}={value} should be divisible by num_layers={layers}."
+        )
+    if max(layers, value) > LIST_LENGTH:
+        raise ConfigRefusedError("config", "unresolvable", f"{layers} layers are too many")
+    return ([0] * (value - 1) + [1]) * (layers // value)
 
 
 def check_refusals(surface: Surface, by: str, namespace: Mapping[str, Any]) -> None:

@@ -87,7 +87,8 @@ def quiet() -> Iterator[io.StringIO]:
         with (
             contextlib.redirect_stdout(output),
             contextlib.redirect_stderr(output),
-            warnings.catch_warnings(),
+            # Recorded, so that code which sets filters of its own is silent too.
+            warnings.catch_warnings(record=True),
         ):
             warnings.simplefilter("ignore")
             logging.disable(logging.CRITICAL)

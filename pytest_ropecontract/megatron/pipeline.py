@@ -252,6 +252,8 @@ class Pipeline:
         except Exception as error:  # a type function may raise anything
             raise ArgumentRefusedError(f"{type(error).__name__}: {error}") from error
         vars(namespace).update(rank=0, world_size=1)
+        # The parser is kept, and the lists among its defaults are the same every time.
+        namespace = argparse.Namespace(**_snapshot(vars(namespace)))
         parsed = _snapshot(vars(namespace))
         fillers: dict[str, str] = {}
         for name, function in self._defaults:

@@ -33,15 +33,24 @@ PLAIN_READERS: dict[str, Callable[[str], Any]] = {
 
 
 class RecordedMegatron:
-    """Resolves against a recorded surface."""
+    """Resolves against a recorded surface.
+
+    Raises:
+        SurfaceError: An enumeration has names that none can have.
+    """
 
     mode: Literal["recorded"] = "recorded"
 
     def __init__(self, surface: Surface) -> None:
         self.surface = surface
-        self.enums: dict[str, type[enum.Enum]] = {
-            name: make_enum(name, members) for name, members in surface.enums.items()
-        }
+        self.enums: dict[str, type[enum.Enum]] = {}
+        for name, members in surface.enums.items():
+            try:
+                self.enums[name] = make_enum(name, members)
+            except (TypeError, ValueError) as error:
+                raise SurfaceError(
+                    f"surface {surface.name} has an unusable enum {name!r}: {error}"
+                ) from None
 
     def new_parser(self) -> argparse.ArgumentParser:
         """Return a new parser with the recorded options.

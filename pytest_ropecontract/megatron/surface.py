@@ -12,6 +12,7 @@ these parts, ``{"lacks": [...]}`` anything else, and ``{"given": true}`` any val
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -243,12 +244,14 @@ def load_file(path: Path) -> Surface:
         SurfaceError: The file cannot be read, or is no surface of this schema.
     """
     try:
-        size = path.stat().st_size
-        if size > SIZE_LIMIT:
+        with path.open("rb") as file:
+            content = file.read(SIZE_LIMIT + 1)
+        if len(content) > SIZE_LIMIT:
             raise SurfaceError(
-                f"surface {path.name} is too large: {size} bytes, at most {SIZE_LIMIT}"
+                f"surface {path.name} is too large: more than {SIZE_LIMIT} bytes",
+                origin=str(path),
             )
-        text = path.read_text(encoding="utf-8")
+        text = content.decode("utf-8")
     except UnicodeDecodeError:
         raise SurfaceError(f"surface {path.name} is not UTF-8 text", origin=str(path)) from None
     except OSError as error:
@@ -271,26 +274,38 @@ def parse(text: str, name: str) -> Surface:
     """
     remedy = "record it anew: ropecontract surface record -o FILE"
     try:
-        document = json.loads(text)
+        document = json.loads(text, parse_constant=_finite, parse_float=_finite)
     except json.JSONDecodeError as error:
         cut = text.lstrip().startswith("{") and not text.rstrip().endswith("}")
         state = "is cut off" if cut else "is not JSON"
         raise SurfaceError(
-            f"surface {name} {state}: {error.msg} at line {error.lineno}", remedy=remedy
+            f"surface {name} {state} at line {error.lineno}: {error.msg}", remedy=remedy
         ) from None
     except RecursionError:
         raise SurfaceError(f"surface {name} is nested too deeply", remedy=remedy) from None
+    except ValueError as error:
+        raise SurfaceError(
+            f"surface {name} has an unusable number: {error}", remedy=remedy
+        ) from None
     if not isinstance(document, dict):
         raise SurfaceError(f"surface {name} is a {type(document).__name__}, not an object")
-    if document.get("schema") != SCHEMA:
+    schema = document.get("schema")
+    if schema != SCHEMA or type(schema) is not int:
         raise SurfaceError(
-            f"surface {name} has schema {document.get('schema')!r}, this version reads {SCHEMA}",
+            f"surface {name} has schema {schema!r}, this version reads {SCHEMA}",
             remedy=remedy,
         )
     try:
         return _Reader(document).surface()
     except _MalformedError as error:
         raise SurfaceError(f"surface {name} is malformed: {error}", remedy=remedy) from None
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is not finite")
+    return number
 
 
 def dump(surface: Surface) -> str:
@@ -364,13 +379,14 @@ class _Reader:
 
     def surface(self) -> Surface:
         document = self.document
+        enums = self.enums(document)
         paths = [self.path(*pair) for pair in self.records(document, "paths")]
         surface = Surface(
             name=self.text(document, "name", "surface"),
             version=self.text(document, "version", "surface"),
             fingerprint=self.text(document, "fingerprint", "surface"),
             options=tuple(self.option(*pair) for pair in self.records(document, "options")),
-            enums=self.enums(document),
+            enums=enums,
             edits=tuple(self.edit(*pair) for pair in self.records(document, "edits")),
             refusals=tuple(self.refusal(*pair) for pair in self.records(document, "refusals")),
             classes=tuple(self.config_class(*pair) for pair in self.records(document, "classes")),
@@ -378,6 +394,8 @@ class _Reader:
             paths={path.name: path for path in paths},
             rules=tuple(self.rule(*pair) for pair in self.records(document, "rules")),
         )
+        if len(surface.paths) < len(paths):
+            raise _MalformedError("two paths have one name")
         for rule in surface.rules:
             if rule.path not in surface.paths:
                 raise _MalformedError(f"rules name the path {rule.path!r}, which is not there")
@@ -415,6 +433,24 @@ class _Reader:
         if value not in allowed:
             raise _MalformedError(f"{where}.{key} is {value!r}, not one of {sorted(allowed)}")
         return value
+
+    def value(self, record: dict[str, Any], key: str, where: str) -> Any:
+        value = record.get(key)
+        elements = value if isinstance(value, list) else [value]
+        if not all(self.plain(element) for element in elements):
+            raise _MalformedError(f"{where}.{key} is no value of an option")
+        return value
+
+    def plain(self, value: Any) -> bool:
+        """Return whether a value is a scalar, a member of an enum, or a tuple of scalars."""
+        if not isinstance(value, dict):
+            return not isinstance(value, list)
+        if value.keys() == {"tuple"} and isinstance(value["tuple"], list):
+            return not any(isinstance(one, list | dict) for one in value["tuple"])
+        if value.keys() != {"of", "member"} or not isinstance(value["of"], str):
+            return False
+        members = self.document.get("enums", {}).get(value["of"], {})
+        return isinstance(value["member"], str) and value["member"] in members
 
     def mapping(self, record: dict[str, Any], key: str, where: str) -> dict[str, Any]:
         value = record.get(key, {})
@@ -457,7 +493,7 @@ class _Reader:
         if nargs is not None and nargs not in ("?", "*", "+"):
             if not isinstance(nargs, int) or isinstance(nargs, bool) or not 0 < nargs <= 64:
                 raise _MalformedError(f"{where}.nargs is {nargs!r}")
-        choices = record.get("choices")
+        choices = self.value(record, "choices", where)
         if choices is not None and not isinstance(choices, list):
             raise _MalformedError(f"{where}.choices is no list")
         return OptionRecord(
@@ -467,8 +503,8 @@ class _Reader:
             value_type=kind,
             enum=self.optional_text(record, "enum", where),
             nargs=nargs,
-            const=record.get("const"),
-            default=record.get("default"),
+            const=self.value(record, "const", where),
+            default=self.value(record, "default", where),
             choices=None if choices is None else tuple(choices),
             required=record.get("required") is True,
         )
@@ -483,7 +519,7 @@ class _Reader:
         return Edit(
             self.text(record, "dest", where),
             self.condition(record, where),
-            record.get("value"),
+            self.value(record, "value", where),
             quotient,
         )
 
@@ -505,7 +541,7 @@ class _Reader:
             if transform is not None:
                 self.one_of(value, "transform", frozenset({"layer_pattern"}), here)
             attributes[name] = Attribute(
-                value.get("default"),
+                self.value(value, "default", here),
                 self.optional_text(value, "dest", here),
                 value.get("none_is_default") is True,
                 transform,
@@ -532,12 +568,12 @@ class _Reader:
             source = self.optional_text(value, "name", here)
             if (origin in ("config", "args")) != (source is not None):
                 raise _MalformedError(f"{here}.name does not fit the origin {origin!r}")
-            arguments[name] = Argument(origin, source, value.get("value"))
+            arguments[name] = Argument(origin, source, self.value(value, "value", here))
         return arguments
 
     def path(self, record: dict[str, Any], where: str) -> RotaryPath:
         returns = record.get("returns")
-        if returns is not None and returns not in (1, 2):
+        if returns is not None and (returns not in (1, 2) or type(returns) is not int):
             raise _MalformedError(f"{where}.returns is {returns!r}")
         return RotaryPath(
             name=self.text(record, "name", where),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_ropecontract import paths
 from pytest_ropecontract.collection import project_of
 
 if TYPE_CHECKING:
@@ -37,16 +38,24 @@ def model_document(
     return {
         "surface": surface_document(config),
         "contracts": contracts,
-        "model": {
-            "name": examination.name,
-            "path": examination.path,
-            "argv": list(examination.expansion.argv) if examination.expansion else [],
-            "rope": None if rope is None else dataclasses.asdict(rope),
-            "origins": {} if resolution is None else dict(resolution.origins),
-            "findings": [_finding(one) for one in findings],
-            "error": None if examination.error is None else str(examination.error),
-        },
+        "model": _portable(
+            config,
+            {
+                "name": examination.name,
+                "path": examination.path,
+                "argv": list(examination.expansion.argv) if examination.expansion else [],
+                "rope": None if rope is None else dataclasses.asdict(rope),
+                "origins": {} if resolution is None else dict(resolution.origins),
+                "findings": [_finding(one) for one in findings],
+                "error": None if examination.error is None else str(examination.error),
+            },
+        ),
     }
+
+
+def _portable(config: pytest.Config, model: dict[str, Any]) -> dict[str, Any]:
+    portable: dict[str, Any] = paths.portable_value(model, config.rootpath)
+    return portable
 
 
 def surface_document(config: pytest.Config) -> dict[str, Any]:
@@ -84,12 +93,8 @@ def merge(documents: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     merged: dict[str, dict[str, Any]] = {}
     for document in sorted(documents, key=lambda one: one["contracts"] is not None):
         model = document["model"]
-        known = merged.setdefault(
-            model["name"], {**model, "findings": [], "contracts": None}
-        )
-        known["findings"].extend(
-            one for one in model["findings"] if one not in known["findings"]
-        )
+        known = merged.setdefault(model["name"], {**model, "findings": [], "contracts": None})
+        known["findings"].extend(one for one in model["findings"] if one not in known["findings"])
         if document["contracts"] is not None:
             known["contracts"] = document["contracts"]
     return [merged[name] for name in sorted(merged)]

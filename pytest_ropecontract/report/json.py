@@ -6,11 +6,11 @@ import json
 import os
 import tempfile
 from importlib import metadata
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 SCHEMA = 1
 
@@ -26,7 +26,7 @@ def render(surface: Mapping[str, Any], models: Sequence[Mapping[str, Any]]) -> s
             for model in models
         ],
     }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def write(path: Path, text: str) -> None:
@@ -36,11 +36,19 @@ def write(path: Path, text: str) -> None:
         OSError: The folder or the file cannot be written.
     """
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    half = Path(name)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
+        half.chmod(0o666 & ~_umask())
+        half.replace(path)
     except BaseException:
-        os.unlink(name)
+        half.unlink()
         raise
+
+
+def _umask() -> int:
+    """Return which rights new files do not get."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

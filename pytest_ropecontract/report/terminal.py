@@ -92,6 +92,4 @@ def _verdict(model: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _rules(model: Mapping[str, Any], status: str) -> list[str]:
-    return list(
-        dict.fromkeys(one["rule"] for one in model["findings"] if one["status"] == status)
-    )
+    return list(dict.fromkeys(one["rule"] for one in model["findings"] if one["status"] == status))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_ropecontract.collection import EXPECTATIONS, project_of
-from pytest_ropecontract.marks import ContractFailed
+from pytest_ropecontract.marks import ContractFailed, allowed_reason
 from pytest_ropecontract.report.document import DOCUMENT, model_document
 
 if TYPE_CHECKING:
@@ -28,13 +28,30 @@ def test_expected(rope_model: str, request: pytest.FixtureRequest) -> None:
     project = project_of(request.config)
     examination = project.examine(rope_model)
     expectations = request.config.stash.get(EXPECTATIONS, {}).get(rope_model, [])
+    if examination.error is not None and _has_sibling(request, "test_declared"):
+        pytest.skip(f"test_declared says why nothing is known of {rope_model}")
     findings: list[Finding] = []
     if examination.error is None:
         for expectation in expectations:
             findings.extend(project.check_expectation(rope_model, expectation))
     _settle(request, examination, findings, contracts=len(expectations))
     if not expectations:
-        pytest.skip(f"no rope_expect mark of this run names {rope_model}")
+        reason = f"no rope_expect mark of this run names {rope_model}"
+        if request.config.getoption("lf", default=False):
+            # It failed before, and --lf leaves out the files whose tests did not.
+            pytest.fail(
+                f"{reason}, and --lf leaves out what did not fail\n"
+                "  remedy: run without --lf, so that the tests with the mark are collected too",
+                pytrace=False,
+            )
+        pytest.skip(reason)
+
+
+def _has_sibling(request: pytest.FixtureRequest, function: str) -> bool:
+    """Return whether another item of the same model is part of the run."""
+    node = request.node
+    name = node.name.replace(node.originalname, function, 1)
+    return any(item.name == name and item.parent is node.parent for item in request.session.items)
 
 
 def _settle(
@@ -47,11 +64,12 @@ def _settle(
     """Leave the facts for the report, then fail, xfail or pass."""
     document = model_document(request.config, examination, findings, contracts)
     request.node.stash[DOCUMENT] = document
-    if examination.error is not None:
-        pytest.fail(str(examination.error), pytrace=False)
+    error = document["model"]["error"]
+    if error is not None:
+        pytest.fail(error, pytrace=False)
     failed = [one for one in findings if one.status == "fail"]
     if failed:
         raise ContractFailed(failed)
     allowed = [one for one in findings if one.status == "allowed"]
     if allowed:
-        pytest.xfail("; ".join(f"{one.rule} allowed: {one.reason}" for one in allowed))
+        pytest.xfail(allowed_reason(allowed))

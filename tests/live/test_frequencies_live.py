@@ -9,7 +9,7 @@ from typing import Any
 from unittest import mock
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from pytest_ropecontract.rope import frequencies
@@ -179,7 +179,7 @@ LLAMA_3_1 = RopeConfig(
     rope_scaling_factor=8.0,
 )
 
-thorough = settings(max_examples=400, deadline=None)
+thorough = settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @thorough

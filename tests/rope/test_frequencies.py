@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from pytest_ropecontract.rope import float32
@@ -26,6 +26,9 @@ from pytest_ropecontract.rope.frequencies import (
 )
 
 EPSILON = 2.0**-23
+
+# Time says nothing about a formula, and runs out on a busy machine.
+untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 PLAIN = RopeConfig(kind="rope", attention="gpt", rotary_dim=64, rotary_base=10000.0)
 LLAMA_3 = replace(
@@ -102,6 +105,7 @@ def yarn_range(rope: RopeConfig) -> tuple[float, float]:
 
 
 class TestFloat32:
+    @untimed
     @given(st.floats(width=32))
     def test_a_float32_stays(self, value: float) -> None:
         assert struct.pack("<f", float32.rounded(value)) == struct.pack("<f", value)
@@ -141,6 +145,7 @@ class TestFloat32:
 
 
 class TestPlain:
+    @untimed
     @given(dim=dims, base=bases)
     def test_formula(self, dim: int, base: float) -> None:
         found = inverse_frequencies(replace(PLAIN, rotary_dim=dim, rotary_base=base))
@@ -152,12 +157,14 @@ class TestPlain:
         for index, frequency in enumerate(found):
             assert frequency == pytest.approx(base ** (-2 * index / dim), rel=tolerance)
 
+    @untimed
     @given(dim=dims, base=bases)
     def test_values_are_float32(self, dim: int, base: float) -> None:
         found = inverse_frequencies(replace(PLAIN, rotary_dim=dim, rotary_base=base))
 
         assert found == tuple(float32.rounded(frequency) for frequency in found)
 
+    @untimed
     @given(dim=dims, base=st.floats(10.0, 1e9))
     def test_falls(self, dim: int, base: float) -> None:
         found = inverse_frequencies(replace(PLAIN, rotary_dim=dim, rotary_base=base))
@@ -180,6 +187,7 @@ class TestPlain:
     def test_integers_are_numbers(self) -> None:
         assert inverse_frequencies(replace(PLAIN, rotary_base=10000)) == unscaled(PLAIN)
 
+    @untimed
     @given(dim=dims, base=bases)
     def test_mrope_is_plain(self, dim: int, base: float) -> None:
         rope = replace(PLAIN, rotary_dim=dim, rotary_base=base)
@@ -194,6 +202,7 @@ class TestPlain:
 
 
 class TestLlama3:
+    @untimed
     @given(dim=dims, base=bases, factor=factors)
     def test_kept_below_and_divided_above(self, dim: int, base: float, factor: float) -> None:
         rope = replace(LLAMA_3, rotary_dim=dim, rotary_base=base, rope_scaling_factor=factor)
@@ -209,6 +218,7 @@ class TestLlama3:
                 slack = (30 + 4 * factor) * EPSILON
                 assert plain / factor * (1 - slack) <= scaled <= plain * (1 + slack)
 
+    @untimed
     @given(dim=dims, base=bases, factor=factors)
     def test_mix(self, dim: int, base: float, factor: float) -> None:
         rope = replace(LLAMA_3, rotary_dim=dim, rotary_base=base, rope_scaling_factor=factor)
@@ -220,6 +230,7 @@ class TestLlama3:
             expected = (1 - smooth) * plain / factor + smooth * plain
             assert scaled == pytest.approx(expected, rel=(30 + 4 * factor) * EPSILON)
 
+    @untimed
     @given(dim=dims, base=bases)
     def test_factor_of_one_changes_nothing(self, dim: int, base: float) -> None:
         rope = replace(LLAMA_3, rotary_dim=dim, rotary_base=base, rope_scaling_factor=1.0)
@@ -234,6 +245,7 @@ class TestLlama3:
 
 
 class TestYarn:
+    @untimed
     @given(rope=yarns)
     @example(rope=KIMI_K2)
     @example(rope=GPT_OSS)
@@ -245,6 +257,7 @@ class TestYarn:
             divided = plain / rope.rotary_scaling_factor
             assert divided * (1 - 8 * EPSILON) <= scaled <= plain * (1 + 8 * EPSILON)
 
+    @untimed
     @given(rope=yarns)
     @example(rope=GPT_OSS)
     def test_ramp(self, rope: RopeConfig) -> None:
@@ -261,6 +274,7 @@ class TestYarn:
             tolerance = 1024 * rope.rotary_scaling_factor * EPSILON
             assert scaled == pytest.approx(expected, rel=tolerance)
 
+    @untimed
     @given(rope=yarns)
     @example(rope=DEEPSEEK_V3)
     def test_factor_of_one_equals_plain_but_for_rounding(self, rope: RopeConfig) -> None:
@@ -338,6 +352,7 @@ class TestYarn:
 
 
 class TestCorrectionRange:
+    @untimed
     @given(
         fast=st.floats(0.01, 1000.0),
         slow=st.floats(0.01, 1000.0),
@@ -438,6 +453,7 @@ class TestMagnitude:
     def test_a_missing_mscale(self, mscale: float | None, all_dim: float | None) -> None:
         assert magnitude(32.0, mscale, all_dim) == pytest.approx(1.346574, abs=5e-7)
 
+    @untimed
     @given(factor=st.floats(1e-3, 1.0), mscale=st.floats(-5, 5), all_dim=st.floats(-5, 5))
     def test_no_effect_up_to_a_factor_of_one(
         self, factor: float, mscale: float, all_dim: float
@@ -445,10 +461,12 @@ class TestMagnitude:
         assert magnitude(factor, mscale, all_dim) == 1.0
         assert softmax_multiplier(factor, all_dim) == 1.0
 
+    @untimed
     @given(factor=st.floats(1e-3, 1e6), mscale=st.floats(0, 5))
     def test_equal_mscales_cancel(self, factor: float, mscale: float) -> None:
         assert magnitude(factor, mscale, mscale) == 1.0
 
+    @untimed
     @given(factor=st.floats(1.0, 1e6), mscale=st.floats(0, 5))
     def test_the_softmax_multiplier_is_the_square(self, factor: float, mscale: float) -> None:
         expected = yarn_get_mscale(factor, mscale) ** 2

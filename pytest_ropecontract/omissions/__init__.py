@@ -1,0 +1,1 @@
+"""What can be left out of a command line, and whether anybody would notice."""

@@ -1,0 +1,113 @@
+"""Leaving out flags: which losses are loud, harmless, guarded, or unnoticed."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_ropecontract.contracts.rules import OTHER_DESTS, ROPE_DESTS
+from pytest_ropecontract.omissions.outcomes import SILENT, FieldChange, Outcome, changes, outcome
+from pytest_ropecontract.omissions.units import Omission, Units, units_of
+from pytest_ropecontract.rope.resolution import Resolution, resolve_parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from pytest_ropecontract.megatron.incremental import IncrementalParser
+    from pytest_ropecontract.megatron.pipeline import Pipeline
+
+    Guard = Callable[[Resolution], bool]
+
+RELEVANT = frozenset(ROPE_DESTS) | OTHER_DESTS | {"apply_rope_fusion", "spec"}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One omission with what became of it.
+
+    Attributes:
+        omission: What was left out.
+        outcome: How what is built differs.
+        guarded: Whether a contract of the model finds something; True where the outcome
+            is not silent.
+        resolution: What is built from what remains.
+    """
+
+    omission: Omission
+    outcome: Outcome
+    guarded: bool
+    resolution: Resolution
+
+
+class OmissionEngine:
+    """Tries omissions from one model's command line.
+
+    Args:
+        pipeline: What resolves a command line.
+        argv: The model's command line.
+        guard: Tells whether a contract of the model finds something on a resolution.
+    """
+
+    def __init__(self, pipeline: Pipeline, argv: Sequence[str], guard: Guard) -> None:
+        self.pipeline = pipeline
+        self.units: Units = units_of(pipeline, argv)
+        self.guard = guard
+        self.parser: IncrementalParser = pipeline.incremental(self.units.argv)
+        self.whole = self.resolve(frozenset())
+        self._trials: dict[frozenset[int], Trial] = {}
+
+    @property
+    def relevant(self) -> frozenset[int]:
+        """The units that have to do with RoPE."""
+        return self.units.named(RELEVANT)
+
+    def resolve(self, omitted: frozenset[int]) -> Resolution:
+        """Resolve what remains without some units.
+
+        Raises:
+            PipelineCallError: A function of the framework raised.
+        """
+        parsed = self.parser.parse(omitted)
+        return resolve_parsed(self.pipeline, self.units.remaining(omitted), parsed)
+
+    def attempt(self, omitted: frozenset[int]) -> Trial:
+        """Try one omission; the same one is tried once."""
+        if omitted not in self._trials:
+            resolution = self.resolve(omitted)
+            found = outcome(self.whole, resolution)
+            guarded = found not in SILENT or self.guard(resolution)
+            self._trials[omitted] = Trial(
+                self.units.omission(omitted), found, guarded, resolution
+            )
+        return self._trials[omitted]
+
+    def changes(self, trial: Trial) -> tuple[FieldChange, ...]:
+        """Return what each field was and became."""
+        return changes(self.whole, trial.resolution)
+
+    def systematic(self) -> Iterator[frozenset[int]]:
+        """Yield every single unit, every pair of RoPE units, and all RoPE units together."""
+        for index in range(len(self.units)):
+            yield frozenset({index})
+        relevant = sorted(self.relevant)
+        for pair in itertools.combinations(relevant, 2):
+            yield frozenset(pair)
+        if len(relevant) > 2:  # noqa: PLR2004
+            yield frozenset(relevant)
+
+    def smallest(self, omitted: frozenset[int], wanted: Callable[[Trial], bool]) -> frozenset[int]:
+        """Return a smallest subset of an omission for which something goes on to hold.
+
+        Units are put back one by one while it holds; what remains cannot lose another one.
+        """
+        current = omitted
+        again = True
+        while again:
+            again = False
+            for index in sorted(current):
+                fewer = current - {index}
+                if fewer and wanted(self.attempt(fewer)):
+                    current, again = fewer, True
+                    break
+        return current

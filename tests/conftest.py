@@ -1,0 +1,5 @@
+"""What the tests share."""
+
+from __future__ import annotations
+
+pytest_plugins = ["pytester"]

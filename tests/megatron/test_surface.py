@@ -1,0 +1,495 @@
+"""Surfaces as text: what is read is what was written, and nothing else is read."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from pytest_ropecontract.megatron.recorded import RecordedMegatron
+from pytest_ropecontract.megatron.surface import (
+    NEWEST,
+    SIZE_LIMIT,
+    Surface,
+    SurfaceError,
+    dump,
+    holds,
+    load_file,
+    load_shipped,
+    parse,
+    shipped,
+)
+
+FOLDER = Path(__import__("pytest_ropecontract.megatron").megatron.__path__[0]) / "surfaces"
+TEXT = (FOLDER / f"{NEWEST}.json").read_text(encoding="utf-8")
+DOCUMENT: dict[str, Any] = json.loads(TEXT)
+# A document with one record of every kind, so that a mutation seldom misses.
+SMALL: dict[str, Any] = {
+    **{key: DOCUMENT[key] for key in ("schema", "name", "version", "fingerprint")},
+    "enums": {"AttnBackend": {"flash": 1, "auto": 5}},
+    "options": [
+        {"flags": ["--num-layers"], "dest": "num_layers", "action": "store", "value_type": "int"},
+        {"flags": ["--swiglu"], "dest": "swiglu", "action": "store_true", "default": False},
+        {"flags": ["--rl-x"], "dest": "rl_x", "action": "boolean", "default": False},
+        {
+            "flags": ["--attention-backend"],
+            "dest": "attention_backend",
+            "action": "store",
+            "value_type": "enum",
+            "enum": "AttnBackend",
+            "const": ["full"],
+            "default": {"of": "AttnBackend", "member": "auto"},
+            "choices": [{"of": "AttnBackend", "member": "flash"}],
+        },
+        {
+            "flags": ["--betas", "--b"],
+            "dest": "betas",
+            "action": "store",
+            "value_type": "float",
+            "nargs": "+",
+            "default": {"tuple": [0.9, 0.95]},
+            "required": False,
+        },
+        {"flags": ["--level"], "dest": "level", "action": "store", "nargs": "?", "const": 1},
+    ],
+    "edits": [
+        {"dest": "kv_channels", "when": {"kv_channels": [None]}, "quotient": ["hidden", "heads"]},
+        {"dest": "latent", "when": {"pattern": {"contains": ["+"]}}, "value": True},
+    ],
+    "refusals": [
+        {"by": "config", "when": {"x": {"given": True}}, "error": "ValueError", "message": "no {x}"}
+    ],
+    "classes": [
+        {
+            "name": "Config",
+            "when": {},
+            "attributes": {"no_rope": {"dest": "no_rope", "transform": "layer_pattern"}},
+        }
+    ],
+    "extras": [{"when": {"y": ["yarn"]}, "attributes": {"beta": {"default": 32.0}}}],
+    "paths": [
+        {
+            "name": "gpt-rope",
+            "attention": "gpt",
+            "kind": "rope",
+            "rotary_class": "RotaryEmbedding",
+            "returns": 1,
+            "arguments": {"base": {"origin": "args", "name": "base"}},
+            "reads": {"scale": {"origin": "constant", "value": 1.0}},
+        }
+    ],
+    "rules": [{"when": {"pattern": {"lacks": ["D"]}}, "path": "gpt-rope"}],
+}
+
+
+def test_shipped_surfaces_are_listed_in_order():
+    assert list(shipped()) == sorted(file.stem for file in FOLDER.glob("*.json"))
+    assert NEWEST in shipped()
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_a_shipped_surface_is_dumped_as_it_was_read(name: str):
+    text = (FOLDER / f"{name}.json").read_text(encoding="utf-8")
+
+    assert dump(load_shipped(name)) == text
+
+
+def test_a_surface_with_every_kind_of_record_survives():
+    surface = parse(json.dumps(SMALL), "small.json")
+
+    assert parse(dump(surface), "small.json") == surface
+    # Only what equals a record's default is left out.
+    assert json.loads(dump(surface)) == {
+        **SMALL,
+        "options": [
+            {key: value for key, value in option.items() if key != "required"}
+            for option in SMALL["options"]
+        ],
+    }
+
+
+def test_an_empty_surface_survives():
+    surface = Surface("n", "1", "f", (), {}, (), (), (), (), {}, ())
+
+    assert parse(dump(surface), "n.json") == surface
+
+
+def test_no_help_text_is_kept():
+    assert not any("help" in option for option in DOCUMENT["options"])
+
+
+def test_another_name_is_refused():
+    with pytest.raises(SurfaceError) as caught:
+        load_shipped("megatron-core-0.1")
+
+    assert str(caught.value).splitlines() == [
+        "no surface is named 'megatron-core-0.1'",
+        f"  shipped: {', '.join(shipped())}",
+        "  remedy: name a shipped surface, a JSON file, 'live' or 'auto'",
+    ]
+
+
+def changed(*path: str | int, to: Any) -> str:
+    document = copy.deepcopy(SMALL)
+    holder: Any = document
+    for step in path[:-1]:
+        holder = holder[step]
+    holder[path[-1]] = to
+    return json.dumps(document)
+
+
+def without(*path: str | int) -> str:
+    document = copy.deepcopy(SMALL)
+    holder: Any = document
+    for step in path[:-1]:
+        holder = holder[step]
+    del holder[path[-1]]
+    return json.dumps(document)
+
+
+NOT_JSON = "surface bad.json is not JSON at line "
+CUT_OFF = "surface bad.json is cut off at line "
+BAD_TEXTS = {
+    "truncated": (
+        TEXT[: TEXT.index('"enums"')],
+        CUT_OFF + "6: Expecting property name enclosed in double quotes",
+    ),
+    "half": ('{"schema": 1, "name"', CUT_OFF + "1: Expecting ':' delimiter"),
+    "empty": ("", NOT_JSON + "1: Expecting value"),
+    "yaml": ("schema: 1\n", NOT_JSON + "1: Expecting value"),
+    "extra": ('{"schema": 1}\n{}', NOT_JSON + "2: Extra data"),
+    "list": ("[]", "surface bad.json is a list, not an object"),
+    "text": ('"x"', "surface bad.json is a str, not an object"),
+    "null": ("null", "surface bad.json is a NoneType, not an object"),
+    "schema 2": (
+        changed("schema", to=2),
+        "surface bad.json has schema 2, this version reads 1",
+    ),
+    "schema true": (
+        changed("schema", to=True),
+        "surface bad.json has schema True, this version reads 1",
+    ),
+    "no schema": (without("schema"), "surface bad.json has schema None, this version reads 1"),
+    "deep": ("[" * 200_000, "surface bad.json is nested too deeply"),
+    "digits": (
+        '{"schema": ' + "1" * 5000 + "}",
+        "surface bad.json has an unusable number: Exceeds the limit (4300 digits) for integer "
+        "string conversion: value has 5000 digits; use sys.set_int_max_str_digits() to increase "
+        "the limit",
+    ),
+    "nan": ('{"schema": NaN}', "surface bad.json has an unusable number: NaN is not finite"),
+    "infinite": (
+        '{"schema": 1e999}',
+        "surface bad.json has an unusable number: 1e999 is not finite",
+    ),
+}
+MALFORMED = {
+    "no name": (without("name"), "surface.name is no text"),
+    "empty name": (changed("name", to=""), "surface.name is no text"),
+    "number as version": (changed("version", to=19), "surface.version is no text"),
+    "no options": (without("options"), "options is no list"),
+    "options of text": (changed("options", 0, to="--x"), "options[0] is no object"),
+    "rules as object": (changed("rules", to={}), "rules is no list"),
+    "flag without dash": (
+        changed("options", 0, "flags", to=["num-layers"]),
+        "options[0].flags has something that is no flag",
+    ),
+    "no flags": (
+        changed("options", 0, "flags", to=[]),
+        "options[0].flags has something that is no flag",
+    ),
+    "flags as text": (
+        changed("options", 0, "flags", to="--x"),
+        "options[0].flags is no list of texts",
+    ),
+    "another action": (
+        changed("options", 0, "action", to="eval"),
+        "options[0].action is 'eval', not one of ['append', 'boolean', 'count', 'extend', "
+        "'store', 'store_const', 'store_false', 'store_true']",
+    ),
+    "another type": (
+        changed("options", 0, "value_type", to="os.system"),
+        "options[0].value_type is 'os.system', not one of ['bool', 'enum', 'float', 'int', "
+        "'int_tuple', 'list_pattern', 'str']",
+    ),
+    "dest as list": (changed("options", 0, "dest", to=["x"]), "options[0].dest is no text"),
+    "nargs of zero": (changed("options", 4, "nargs", to=0), "options[4].nargs is 0"),
+    "nargs of true": (changed("options", 4, "nargs", to=True), "options[4].nargs is True"),
+    "endless nargs": (changed("options", 4, "nargs", to=10**9), "options[4].nargs is 1000000000"),
+    "rest as nargs": (changed("options", 4, "nargs", to="..."), "options[4].nargs is '...'"),
+    "choices as text": (changed("options", 0, "choices", to="ab"), "options[0].choices is no list"),
+    "nested default": (
+        changed("options", 0, "default", to=[[1]]),
+        "options[0].default is no value of an option",
+    ),
+    "object as default": (
+        changed("options", 0, "default", to={"x": 1}),
+        "options[0].default is no value of an option",
+    ),
+    "member of no enum": (
+        changed("options", 3, "default", to={"of": "Signals", "member": "auto"}),
+        "options[3].default is no value of an option",
+    ),
+    "no member": (
+        changed("options", 3, "default", "member", to="x"),
+        "options[3].default is no value of an option",
+    ),
+    "choice of no enum": (
+        changed("options", 3, "choices", 0, "of", to=["AttnBackend"]),
+        "options[3].choices is no value of an option",
+    ),
+    "unknown enum": (
+        changed("options", 3, "enum", to="Backend"),
+        "--attention-backend reads 'Backend', no such enum",
+    ),
+    "enum without members": (
+        changed("enums", "AttnBackend", to={}),
+        "enums.AttnBackend is no object with members",
+    ),
+    "enum with a float": (
+        changed("enums", "AttnBackend", "auto", to=0.5),
+        "enums.AttnBackend has a member without a plain value",
+    ),
+    "enum with a dunder": (
+        changed("enums", "AttnBackend", "__class__", to=1),
+        "enums.AttnBackend has a member that is no name",
+    ),
+    "edit without dest": (without("edits", 0, "dest"), "edits[0].dest is no text"),
+    "quotient of three": (
+        changed("edits", 0, "quotient", to=["a", "b", "c"]),
+        "edits[0].quotient needs two attributes",
+    ),
+    "condition as text": (
+        changed("edits", 0, "when", "kv_channels", to="x"),
+        "edits[0].when.kv_channels is no condition",
+    ),
+    "condition without values": (
+        changed("edits", 0, "when", "kv_channels", to=[]),
+        "edits[0].when.kv_channels is no condition",
+    ),
+    "unknown condition": (
+        changed("rules", 0, "when", "pattern", to={"matches": [".*"]}),
+        "rules[0].when.pattern is no condition",
+    ),
+    "condition of numbers": (
+        changed("rules", 0, "when", "pattern", to={"contains": [1]}),
+        "rules[0].when.pattern is no condition",
+    ),
+    "two conditions in one": (
+        changed("rules", 0, "when", "pattern", to={"contains": ["+"], "lacks": ["D"]}),
+        "rules[0].when.pattern is no condition",
+    ),
+    "when as list": (changed("rules", 0, "when", to=[]), "rules[0].when is no object"),
+    "another refuser": (
+        changed("refusals", 0, "by", to="parser"),
+        "refusals[0].by is 'parser', not one of ['config', 'model', 'validate_args']",
+    ),
+    "refusal without message": (
+        without("refusals", 0, "message"),
+        "refusals[0].message is no text",
+    ),
+    "another transform": (
+        changed("classes", 0, "attributes", "no_rope", "transform", to="eval"),
+        "classes[0].attributes.no_rope.transform is 'eval', not one of ['layer_pattern']",
+    ),
+    "attribute as text": (
+        changed("extras", 0, "attributes", "beta", to="32"),
+        "extras[0].attributes.beta is no object",
+    ),
+    "another origin": (
+        changed("paths", 0, "arguments", "base", "origin", to="environment"),
+        "paths[0].arguments.base.origin is 'environment', not one of "
+        "['args', 'config', 'constant', 'constructor']",
+    ),
+    "origin without name": (
+        without("paths", 0, "arguments", "base", "name"),
+        "paths[0].arguments.base.name does not fit the origin 'args'",
+    ),
+    "constant with name": (
+        changed("paths", 0, "reads", "scale", "name", to="x"),
+        "paths[0].reads.scale.name does not fit the origin 'constant'",
+    ),
+    "three results": (changed("paths", 0, "returns", to=3), "paths[0].returns is 3"),
+    "true results": (changed("paths", 0, "returns", to=True), "paths[0].returns is True"),
+    "another kind": (
+        changed("paths", 0, "kind", to="alibi"),
+        "paths[0].kind is 'alibi', not one of ['mrope', 'none', 'rope', 'yarn']",
+    ),
+    "path that is not there": (
+        changed("rules", 0, "path", to="mla-rope"),
+        "rules name the path 'mla-rope', which is not there",
+    ),
+    "two paths of one name": (
+        changed("paths", to=[*SMALL["paths"], *SMALL["paths"]]),
+        "two paths have one name",
+    ),
+}
+CASES = BAD_TEXTS | {
+    name: (text, f"surface bad.json is malformed: {what}")
+    for name, (text, what) in MALFORMED.items()
+}
+
+
+@pytest.mark.parametrize(("text", "first_line"), CASES.values(), ids=CASES)
+def test_a_bad_document_is_one_clear_error(text: str, first_line: str):
+    with pytest.raises(SurfaceError) as caught:
+        parse(text, "bad.json")
+
+    assert str(caught.value).splitlines()[0] == first_line
+
+
+def test_a_bad_document_says_how_to_get_a_good_one():
+    with pytest.raises(SurfaceError) as caught:
+        parse("{", "bad.json")
+
+    assert caught.value.remedy == "record it anew: ropecontract surface record -o FILE"
+
+
+def test_a_file_is_read(tmp_path: Path):
+    path = tmp_path / "fork.json"
+    path.write_text(TEXT, encoding="utf-8")
+
+    assert load_file(path) == load_shipped(NEWEST)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path):
+    with pytest.raises(SurfaceError) as caught:
+        load_file(tmp_path / "gone.json")
+
+    assert str(caught.value).splitlines() == [
+        "surface gone.json cannot be read: No such file or directory",
+        f"  at: {tmp_path / 'gone.json'}",
+    ]
+
+
+def test_a_folder_is_no_surface(tmp_path: Path):
+    with pytest.raises(SurfaceError, match=r"^surface .+ cannot be read: Is a directory\n"):
+        load_file(tmp_path)
+
+
+def test_a_file_that_is_not_text(tmp_path: Path):
+    path = tmp_path / "bytes.json"
+    path.write_bytes(b'{"schema": "\xff"}')
+
+    with pytest.raises(SurfaceError, match=r"^surface bytes\.json is not UTF-8 text\n"):
+        load_file(path)
+
+
+def test_a_file_that_is_too_large_is_not_parsed(tmp_path: Path):
+    path = tmp_path / "large.json"
+    path.write_bytes(b"[" * (SIZE_LIMIT + 1))
+
+    with pytest.raises(SurfaceError) as caught:
+        load_file(path)
+
+    assert caught.value.headline == "surface large.json is too large: more than 8388608 bytes"
+
+
+def test_a_file_without_end_is_too_large():
+    with pytest.raises(SurfaceError, match=r"^surface zero is too large"):
+        load_file(Path("/dev/zero"))
+
+
+class TestConditions:
+    def test_without_attributes_it_holds(self):
+        assert holds({}, {})
+
+    def test_every_attribute_must_fit(self):
+        condition = {"a": [1], "b": [2, 3]}
+
+        assert holds(condition, {"a": 1, "b": 3})
+        assert not holds(condition, {"a": 1, "b": 4})
+
+    @pytest.mark.parametrize("value", [True, 1.0, "1", None])
+    def test_a_value_of_another_type_does_not_fit(self, value: Any):
+        assert not holds({"a": [1]}, {"a": value})
+
+    def test_an_attribute_that_is_not_there_is_none(self):
+        assert holds({"a": [None]}, {})
+
+    def test_given_is_anything_but_none(self):
+        assert holds({"a": {"given": True}}, {"a": False})
+        assert not holds({"a": {"given": True}}, {"a": None})
+
+    def test_contains_looks_for_a_part_of_a_text(self):
+        assert holds({"a": {"contains": ["+", "D"]}}, {"a": "M*D"})
+        assert not holds({"a": {"contains": ["+", "D"]}}, {"a": "M*"})
+        assert not holds({"a": {"contains": ["+"]}}, {"a": None})
+
+    def test_lacks_is_the_opposite(self):
+        assert not holds({"a": {"lacks": ["+", "D"]}}, {"a": "M*D"})
+        assert holds({"a": {"lacks": ["+", "D"]}}, {"a": "M*"})
+        assert holds({"a": {"lacks": ["+"]}}, {"a": None})
+
+
+scalars = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-3, 70),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.sampled_from(["", "-", "--", "--swiglu", "-h", "store", "enum", "int", "mro", "name", "?"]),
+    st.text(max_size=3),
+)
+junk = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(st.sampled_from(["of", "member", "tuple", "given", "x", "mro"]), inner),
+    max_leaves=6,
+)
+
+
+def places(value: Any, at: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+    found = [at] if at else []
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            found += places(inner, (*at, key))
+    if isinstance(value, list):
+        for index, inner in enumerate(value):
+            found += places(inner, (*at, index))
+    return found
+
+
+def usable_or_refused(text: str) -> None:
+    """Read a surface and build its parser; any other error than SurfaceError is a failure."""
+    try:
+        surface = parse(text, "x.json")
+        RecordedMegatron(surface).new_parser()
+    except SurfaceError:
+        return
+    assert parse(dump(surface), "x.json") == surface
+
+
+@given(st.sampled_from(places(SMALL)), junk)
+@settings(max_examples=300)
+@example(("enums", "AttnBackend"), {"mro": 1})
+@example(("options", 0, "flags"), ["--num-layers", "--num-layers"])
+@example(("options", 1, "flags"), ["--num-layers"])
+@example(("options", 0, "flags"), ["-h"])
+@example(("options", 0, "dest"), "\0")
+@example(("enums",), {"A\0": {"a": 1}})
+@example(("enums",), {"\ud800": {"a": 1}})
+@example(("options", 3, "const"), 5)
+def test_a_changed_document_is_used_or_refused(place: tuple[str | int, ...], value: Any):
+    usable_or_refused(changed(*place, to=value))
+
+
+@given(st.sampled_from(places(SMALL)))
+def test_a_document_with_something_missing_is_used_or_refused(place: tuple[str | int, ...]):
+    usable_or_refused(without(*place))
+
+
+@given(st.integers(0, len(TEXT) - 3))
+def test_a_cut_off_document_is_refused(length: int):
+    with pytest.raises(SurfaceError, match=r"^surface x\.json is (cut off|not JSON) at line "):
+        parse(TEXT[:length], "x.json")
+
+
+@given(st.integers(0, 1500), st.characters())
+def test_a_document_with_a_changed_character_is_used_or_refused(index: int, character: str):
+    text = json.dumps(SMALL)
+    usable_or_refused(text[:index] + character + text[index + 1 :])

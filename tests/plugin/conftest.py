@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import shutil
+import tomllib
+
+import pytest
+from plugin_project import EXAMPLE, Project
+
+import pytest_ropecontract
+
+
+def _import_everything() -> None:
+    """Import what is imported lazily: a run in this process drops what it imports itself."""
+    for module in pkgutil.walk_packages(
+        pytest_ropecontract.__path__, f"{pytest_ropecontract.__name__}."
+    ):
+        if "recording" not in module.name and "omissions" not in module.name:
+            importlib.import_module(module.name)
+
+
+_import_everything()
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nothing of this run's own settings reach the runs inside."""
+    for name in ("ROPE_CONTRACT_SURFACE", "PYTEST_ADDOPTS", "PYTEST_PLUGINS", "CI"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> Project:
+    return Project(pytester)
+
+
+@pytest.fixture
+def example(pytester: pytest.Pytester) -> Project:
+    """Give a copy of the example project, against the recorded Megatron."""
+    project = Project(pytester)
+    shutil.rmtree(project.root / "tests")
+    shutil.rmtree(project.root / "scripts")
+    shutil.copytree(
+        EXAMPLE,
+        project.root,
+        dirs_exist_ok=True,
+        ignore=shutil.ignore_patterns(".*", "__pycache__"),
+    )
+    document = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())
+    project.settings = {**document["tool"]["pytest"], "rope_contract_surface": "0.19.2"}
+    del project.settings["strict"]
+    project.ini()
+    return project

@@ -1,0 +1,70 @@
+"""Command lines over the options of a recorded surface."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+from pytest_ropecontract.megatron.recorded import RecordedMegatron
+from pytest_ropecontract.megatron.surface import NEWEST, load_shipped
+
+if TYPE_CHECKING:
+    from pytest_ropecontract.megatron.surface import OptionRecord, Surface
+
+SURFACE = load_shipped(NEWEST)
+MEGATRON = RecordedMegatron(SURFACE)
+
+# Values that look like something else: negative numbers, other types' values, near flags.
+ODD_VALUES = (
+    *("-1", "-0.5", "-1e5", "1e6", "10000.0", "007", "1_000", "nan", "inf", "0", "", "None"),
+    *("rope", "yarn", "[0]*3+[1]*58", "[x]", "[0]+1", "128,0", "(128,0)", "a b", "-a b", "-"),
+)
+
+
+def option_values(option: OptionRecord) -> st.SearchStrategy[str]:
+    """Return texts that fit an option."""
+    if option.choices is not None:
+        return st.sampled_from([_text(choice) for choice in option.choices])
+    if option.enum is not None:
+        return st.sampled_from(sorted(SURFACE.enums[option.enum]))
+    return {
+        "int": st.integers(-2, 200_000).map(str),
+        "float": st.sampled_from(["0.5", "1", "32.0", "1e-5", "-1.5", "0"]),
+        "list_pattern": st.sampled_from(["2", "1", "[0]*2+[1]*2", "([0]+[1])*2", "[1]"]),
+        "int_tuple": st.sampled_from(["128,0", "(1,2)", "4"]),
+    }.get(option.value_type or "str", st.sampled_from(["x", "path/to", "1", "a=b"]))
+
+
+def _text(choice: object) -> str:
+    return str(choice["member"]) if isinstance(choice, dict) else str(choice)
+
+
+def occurrences(option: OptionRecord) -> st.SearchStrategy[list[str]]:
+    """Return ways to write an option: with fitting and odd values, too many, too few, ``=``."""
+    flags = list(option.flags)
+    if option.action == "boolean":
+        flags += [flag.replace("--", "--no-", 1) for flag in flags]
+    flag = st.sampled_from(flags)
+    values = st.one_of(option_values(option), option_values(option), st.sampled_from(ODD_VALUES))
+    if option.action in ("store_true", "store_false", "boolean"):
+        many = st.sampled_from([0, 0, 0, 0, 0, 0, 0, 1])
+    elif option.nargs is None:
+        many = st.sampled_from([1, 1, 1, 1, 1, 1, 0, 2])
+    else:
+        many = st.integers(0, 4)
+    apart = st.tuples(flag, many.flatmap(lambda n: st.lists(values, min_size=n, max_size=n))).map(
+        lambda pair: [pair[0], *pair[1]]
+    )
+    joined = st.tuples(flag, values).map(lambda pair: [f"{pair[0]}={pair[1]}"])
+    return st.one_of(apart, apart, apart, joined)
+
+
+def argvs(surface: Surface = SURFACE, most: int = 6) -> st.SearchStrategy[list[str]]:
+    """Return command lines over all options, with unknown flags and stray values among them."""
+    known = st.sampled_from(surface.options).flatmap(occurrences)
+    unknown = st.sampled_from(
+        [["--beta-fast", "1"], ["--unknown=5"], ["--rotary-bas", "1"], ["stray"], ["-x"], ["-5"]]
+    )
+    parts = st.lists(st.one_of(known, known, known, known, unknown), max_size=most)
+    return parts.map(lambda found: [token for part in found for token in part])
