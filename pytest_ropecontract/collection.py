@@ -180,6 +180,9 @@ def modules_for(path: Path, parent: pytest.Collector) -> list[pytest.Module]:
 def _module(
     path: Path, parent: pytest.Collector, suite: ModuleType, names: list[str]
 ) -> DefinitionModule:
+    # Setting up a package would import it, and with it who knows what.
+    while isinstance(parent, pytest.Package) and isinstance(parent.parent, pytest.Collector):
+        parent = parent.parent
     module: DefinitionModule = DefinitionModule.from_parent(parent, path=path)
     module.obj = suite
     module.model_names = tuple(names)

@@ -138,14 +138,25 @@ def _parametrize(metafunc: pytest.Metafunc, names: Sequence[str]) -> None:
 
 def _named_models(metafunc: pytest.Metafunc) -> list[str]:
     named: set[str] = set()
-    registry = None
     for expectation in expectations(metafunc.definition):
         if expectation.models:
-            registry = registry or project_of(metafunc.config).registry
-            named.update(registry.select(expectation.models))
+            named.update(_selected(metafunc.definition, expectation))
         elif FIXTURE not in metafunc.fixturenames and not _parametrized(metafunc):
             raise _no_models(metafunc.definition)
     return sorted(named)
+
+
+def _selected(node: pytest.Item, expectation: Expectation) -> list[str]:
+    """Return the names of an expectation's models."""
+    from pytest_ropecontract.errors import RopeContractError
+
+    registry = project_of(node.config).registry
+    try:
+        return registry.select(expectation.models)
+    except RopeContractError as error:
+        raise RopeContractError(
+            f"rope_expect: {error.headline}", origin=node.nodeid, remedy=error.remedy
+        ) from None
 
 
 def _no_models(node: pytest.Item) -> Exception:
@@ -180,7 +191,7 @@ def applying(item: pytest.Item) -> Iterator[tuple[Expectation, str]]:
             raise _no_models(item)
         models: list[str] = [] if current is None else [current]
         if expectation.models:
-            named = project_of(item.config).registry.select(expectation.models)
+            named = _selected(item, expectation)
             models = [m for m in named if current in (None, m)]
         for model in models:
             yield expectation, model

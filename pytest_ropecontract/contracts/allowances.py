@@ -42,7 +42,7 @@ def read(lines: Iterable[str]) -> tuple[Allowance, ...]:
     """
     allowances = []
     for line in lines:
-        parts = line.split(None, 2)
+        parts = line.strip().split(None, 2)
         if not parts:
             continue
         if len(parts) == 1:

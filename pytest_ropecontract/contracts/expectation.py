@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 TYPE_NAMES = {
     "bool": "True or False",
-    "float": "number",
-    "int": "whole number",
-    "str": "text",
-    "tuple": "list of whole numbers",
+    "float": "a number",
+    "int": "a whole number",
+    "str": "a text",
+    "tuple": "a list of whole numbers",
 }
 POSITIONAL = ("kind", "original_max_position_embeddings", "beta_fast", "beta_slow")
 
@@ -241,7 +241,7 @@ def _check_type(name: str, value: Any, hint: Any, where: str) -> None:
             sorted(TYPE_NAMES.get(n, n) for n in names - {"NoneType"})
         )
         raise ExpectationError(
-            f"rope_expect: {name} is {value!r}, not a {wanted}", origin=where
+            f"rope_expect: {name} is {value!r}, not {wanted}", origin=where
         )
 
 

@@ -17,6 +17,7 @@ Rule = Literal[
     "spaced-token",
     "config-refused",
     "expectation",
+    "unguarded-omission",
 ]
 RULES: tuple[Rule, ...] = get_args(Rule)
 
@@ -36,6 +37,7 @@ class Finding:
         origin: Where the actual value comes from, or None.
         source: The origin in words: the flag, the function, the class.
         remedy: What to type.
+        details: Further lines: what each field was and became.
         status: ``fail``, ``note`` or ``allowed``.
         reason: The reason of the allowance, where allowed.
     """
@@ -50,6 +52,7 @@ class Finding:
     origin: str | None = None
     source: str | None = None
     remedy: str | None = None
+    details: tuple[str, ...] = ()
     status: Status = "fail"
     reason: str | None = None
 
@@ -75,6 +78,7 @@ class Finding:
         if self.origin is not None:
             source = f" ({self.source})" if self.source else ""
             lines.append(f"  {'origin:':<10}{self.origin}{source}")
+        lines.extend(f"  {line}" for line in self.details)
         if self.reason is not None:
             lines.append(f"  {'allowed:':<10}{self.reason}")
         if self.remedy is not None:

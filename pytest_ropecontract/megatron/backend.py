@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol
 
@@ -68,6 +69,9 @@ class Megatron(Protocol):
 
     def new_parser(self) -> argparse.ArgumentParser:
         """Return a new parser with Megatron's options."""
+
+    def active(self) -> contextlib.AbstractContextManager[None]:
+        """Make good, for the while, what the machine lacks to configure."""
 
     def configure(self, namespace: argparse.Namespace) -> Config:
         """Construct the config.

@@ -77,13 +77,13 @@ class IncrementalParser:
             for index in kept
             for token in self.argv[self.occurrences[index].start : self.occurrences[index].stop]
         )
-        if self.values is None:
-            return self.pipeline.parse(tokens)
-        offset = len(self.values) - len(self.occurrences)
-        namespace = self.pipeline.default_namespace()
-        for dest, value in self.values[:offset]:
-            namespace[dest] = value
-        for index in kept:
-            dest, value = self.values[offset + index]
-            namespace[dest] = value
-        return self.pipeline.fill(tokens, namespace)
+        with self.pipeline.active() as output:
+            output.seek(0)
+            output.truncate()
+            if self.values is None:
+                return self.pipeline.parse(tokens)
+            offset = len(self.values) - len(self.occurrences)
+            namespace = self.pipeline.default_namespace()
+            namespace.update(self.values[:offset])
+            namespace.update(self.values[offset + index] for index in kept)
+            return self.pipeline.fill((*self.base, *tokens), namespace)

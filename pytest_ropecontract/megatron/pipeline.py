@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import copy
+import io
 import importlib
 import sys
 from dataclasses import dataclass, field
@@ -30,6 +31,16 @@ if TYPE_CHECKING:
     from pytest_ropecontract.megatron.command_line import Arity, Occurrence
 
 VALIDATE_ARGS = "validate_args"
+# Actions that set their dest to a value which does not depend on what it was.
+PLAIN_ACTIONS = frozenset(
+    {
+        "_StoreAction",
+        "_StoreConstAction",
+        "_StoreTrueAction",
+        "_StoreFalseAction",
+        "BooleanOptionalAction",
+    }
+)
 # What replaces the namespace by something that is not on the command line.
 ELSEWHERE = {
     "yaml_cfg": "--yaml-cfg replaces the whole namespace by the file's values",
@@ -128,6 +139,8 @@ class Pipeline:
     def __init__(self, megatron: Megatron, settings: PipelineSettings) -> None:
         self.megatron = megatron
         self.settings = settings
+        self._output: io.StringIO | None = None
+        self._default_namespace: dict[str, Any] | None = None
         with self._paths():
             self._arguments = self._functions("rope_contract_arguments", settings.arguments)
             self._defaults = self._functions("rope_contract_defaults", settings.defaults)
@@ -148,6 +161,12 @@ class Pipeline:
         self._parser = parser
         self._table = command_line.arities(parser)
         self._statements = statements(parser)
+        self._plain = frozenset(
+            flag
+            for action in command_line.actions(parser)
+            if type(action).__name__ in PLAIN_ACTIONS
+            for flag in action.option_strings
+        )
 
     @property
     def flags(self) -> Mapping[str, Arity]:
@@ -163,6 +182,37 @@ class Pipeline:
         """Return the flags that can state a value of a namespace attribute."""
         return self._statements.get(dest, ())
 
+    @property
+    def parses_whole(self) -> bool:
+        """Whether a framework's own ``parse_args()`` does the parsing."""
+        return self._whole is not None
+
+    def split(self, argv: Sequence[str]) -> tuple[Occurrence, ...]:
+        """Split an argv into the flags that the parser knows, with their values."""
+        return command_line.split(argv, self._table)
+
+    def is_plain(self, flag: str) -> bool:
+        """Return whether what a flag sets depends on nothing but its own values."""
+        return flag in self._plain
+
+    @contextlib.contextmanager
+    def active(self) -> Iterator[io.StringIO]:
+        """Replace, for the while, what a pipeline replaces; entering it again costs nothing.
+
+        Yields:
+            What the framework's code prints.
+        """
+        if self._output is not None:
+            yield self._output
+            return
+        with self._paths(), self._stubbed(), machine.quiet() as output:
+            self._output = output
+            try:
+                with self.megatron.active():
+                    yield output
+            finally:
+                self._output = None
+
     def parse(self, argv: Sequence[str]) -> Parsed:
         """Parse an argv and fill the namespace, up to the config.
 
@@ -170,35 +220,82 @@ class Pipeline:
             PipelineCallError: A function of the framework raised.
         """
         tokens = (*self.settings.base_args, *argv)
-        base_length = len(self.settings.base_args)
-        with self._paths(), self._stubbed(), machine.quiet() as output:
+        with self.active() as output:
             try:
-                outcome = self._parse_whole(tokens) if self._whole else self._compose(tokens)
+                if self._whole is None:
+                    return self.fill(tokens, self._namespace(tokens))
+                return self._finish(tokens, *self._parse_whole(tokens))
             except ArgumentRefusedError as error:
                 return Parsed(
                     tokens,
-                    base_length,
-                    command_line.split(tokens, self._table),
+                    len(self.settings.base_args),
+                    self.split(tokens),
                     refusal=str(error),
                     output=output.getvalue(),
                 )
-        parsed, namespace, fillers = outcome
+
+    def namespace(self, tokens: Sequence[str]) -> dict[str, Any] | None:
+        """Return what the parser alone makes of tokens, or None where it refuses them."""
+        with self.active():
+            try:
+                return self._namespace(tokens)
+            except ArgumentRefusedError:
+                return None
+
+    def default_namespace(self) -> dict[str, Any]:
+        """Return a new mapping with what the parser gives for no tokens at all."""
+        if self._default_namespace is None:
+            with self.active():
+                self._default_namespace = self._namespace(())
+        return dict(self._default_namespace)
+
+    def fill(self, tokens: tuple[str, ...], parsed: dict[str, Any]) -> Parsed:
+        """Let the framework fill a parsed namespace, then apply edits and pins.
+
+        Args:
+            tokens: The argv, base args included, of which ``parsed`` is the namespace.
+            parsed: The namespace as argparse left it; it is kept, not changed.
+
+        Raises:
+            PipelineCallError: A function of the framework raised.
+        """
+        namespace = argparse.Namespace(**snapshot(parsed))
+        fillers: dict[str, str] = {}
+        with self.active():
+            for name, function in self._defaults:
+                before = snapshot(vars(namespace))
+                result = self._call("rope_contract_defaults", (name, function), namespace)
+                if isinstance(result, argparse.Namespace):
+                    namespace = result
+                for dest, value in vars(namespace).items():
+                    if dest not in before or not _equal(before[dest], value):
+                        fillers[dest] = name
+        return self._finish(tokens, parsed, vars(namespace), fillers)
+
+    def _finish(
+        self,
+        tokens: tuple[str, ...],
+        parsed: dict[str, Any],
+        namespace: dict[str, Any],
+        fillers: dict[str, str],
+    ) -> Parsed:
+        """Apply what ``validate_args`` writes, and the pins."""
         unedited = dict(namespace)
         changed = configuration.apply_edits(self.megatron.surface, namespace)
         fillers.update(dict.fromkeys(changed, VALIDATE_ARGS))
         unpinned = dict(namespace)
-        namespace.update(_snapshot(self.settings.pins))
+        namespace.update(snapshot(self.settings.pins))
         return Parsed(
             argv=tokens,
-            base_length=base_length,
-            occurrences=command_line.split(tokens, self._table),
+            base_length=len(self.settings.base_args),
+            occurrences=self.split(tokens),
             parsed=parsed,
             namespace=namespace,
             fillers=fillers,
             pinned=frozenset(self.settings.pins),
             unpinned=unpinned,
             unedited=unedited,
-            output=output.getvalue(),
+            output=self._output.getvalue() if self._output is not None else "",
         )
 
     def configure(self, parsed: Parsed) -> Config:
@@ -214,8 +311,9 @@ class Pipeline:
                 raise ConfigRefusedError("config", "unresolvable", reason)
         configuration.check_refusals(surface, "validate_args", parsed.unedited)
         configuration.check_refusals(surface, "config", parsed.unpinned)
-        namespace = argparse.Namespace(**_snapshot(parsed.namespace))
-        config = self.megatron.configure(namespace)
+        namespace = argparse.Namespace(**snapshot(parsed.namespace))
+        with self.active():
+            config = self.megatron.configure(namespace)
         configuration.check_refusals(
             surface, "model", {**parsed.namespace, **config.values}
         )
@@ -230,8 +328,8 @@ class Pipeline:
         if self._rotary is None:
             return {}
         given = config.instance or argparse.Namespace(**config.values)
-        namespace = argparse.Namespace(**_snapshot(parsed.namespace))
-        with self._paths(), machine.quiet():
+        namespace = argparse.Namespace(**snapshot(parsed.namespace))
+        with self.active():
             result = self._call("rope_contract_rotary", self._rotary, namespace, given)
         if not isinstance(result, dict):
             raise PipelineCallError(
@@ -240,10 +338,8 @@ class Pipeline:
             )
         return result
 
-    def _compose(
-        self, tokens: Sequence[str]
-    ) -> tuple[dict[str, Any], dict[str, Any], dict[str, str]]:
-        """Parse with the kept parser, then call the functions that fill defaults."""
+    def _namespace(self, tokens: Sequence[str]) -> dict[str, Any]:
+        """Parse with the kept parser, as Megatron's ``parse_args`` does in one process."""
         namespace = argparse.Namespace(rank=0, world_size=1)
         try:
             namespace, _ = self._parser.parse_known_args(list(tokens), namespace)
@@ -252,19 +348,7 @@ class Pipeline:
         except Exception as error:  # a type function may raise anything
             raise ArgumentRefusedError(f"{type(error).__name__}: {error}") from error
         vars(namespace).update(rank=0, world_size=1)
-        # The parser is kept, and the lists among its defaults are the same every time.
-        namespace = argparse.Namespace(**_snapshot(vars(namespace)))
-        parsed = _snapshot(vars(namespace))
-        fillers: dict[str, str] = {}
-        for name, function in self._defaults:
-            before = _snapshot(vars(namespace))
-            result = self._call("rope_contract_defaults", (name, function), namespace)
-            if isinstance(result, argparse.Namespace):
-                namespace = result
-            for dest, value in vars(namespace).items():
-                if dest not in before or not _equal(before[dest], value):
-                    fillers[dest] = name
-        return parsed, dict(vars(namespace)), fillers
+        return snapshot(vars(namespace))
 
     def _parse_whole(
         self, tokens: Sequence[str]
@@ -282,7 +366,7 @@ class Pipeline:
                 # Also where it refuses, so that its flags are known.
                 self._use(parser)
             result, unknown = original(parser, args, namespace, **more)
-            seen.append(_snapshot(vars(result)))
+            seen.append(snapshot(vars(result)))
             return result, unknown
 
         def refuse(_: argparse.ArgumentParser, message: str) -> None:
@@ -390,7 +474,7 @@ def statements(parser: argparse.ArgumentParser) -> dict[str, tuple[Statement, ..
     return {dest: tuple(one) for dest, one in found.items()}
 
 
-def _snapshot(values: Mapping[str, Any]) -> dict[str, Any]:
+def snapshot(values: Mapping[str, Any]) -> dict[str, Any]:
     """Copy values so that changing a list in one leaves the other; most values are atoms."""
     return {
         name: copy.deepcopy(value) if isinstance(value, list | dict | set) else value

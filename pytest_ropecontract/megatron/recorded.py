@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import copy
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -103,6 +104,10 @@ class RecordedMegatron:
         if isinstance(recorded, list):
             return [self._value(value) for value in recorded]
         return copy.copy(recorded)
+
+    def active(self) -> contextlib.AbstractContextManager[None]:
+        """Nothing has to be made good for a prediction."""
+        return contextlib.nullcontext()
 
     def configure(self, namespace: argparse.Namespace) -> Config:
         """Predict the config.

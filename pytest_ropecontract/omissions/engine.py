@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_ropecontract.contracts.rules import OTHER_DESTS, ROPE_DESTS
+from pytest_ropecontract.megatron.incremental import IncrementalParser
 from pytest_ropecontract.omissions.outcomes import SILENT, FieldChange, Outcome, changes, outcome
 from pytest_ropecontract.omissions.units import Omission, Units, units_of
-from pytest_ropecontract.rope.resolution import Resolution, resolve_parsed
+from pytest_ropecontract.rope.resolution import Resolution, resolve, resolve_parsed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from pytest_ropecontract.megatron.incremental import IncrementalParser
     from pytest_ropecontract.megatron.pipeline import Pipeline
 
     Guard = Callable[[Resolution], bool]
@@ -53,7 +53,7 @@ class OmissionEngine:
         self.pipeline = pipeline
         self.units: Units = units_of(pipeline, argv)
         self.guard = guard
-        self.parser: IncrementalParser = pipeline.incremental(self.units.argv)
+        self.parser = IncrementalParser(pipeline, self.units.argv)
         self.whole = self.resolve(frozenset())
         self._trials: dict[frozenset[int], Trial] = {}
 
@@ -70,6 +70,19 @@ class OmissionEngine:
         """
         parsed = self.parser.parse(omitted)
         return resolve_parsed(self.pipeline, self.units.remaining(omitted), parsed)
+
+    def resolve_argv(self, argv: Sequence[str]) -> Resolution:
+        """Resolve another command line, through the same pipeline.
+
+        Raises:
+            PipelineCallError: A function of the framework raised.
+        """
+        return resolve(self.pipeline, argv)
+
+    @property
+    def tried(self) -> int:
+        """How many different omissions were tried."""
+        return len(self._trials)
 
     def attempt(self, omitted: frozenset[int]) -> Trial:
         """Try one omission; the same one is tried once."""

@@ -27,6 +27,15 @@ class FieldChange:
     after_origin: str | None
     after_source: str | None
 
+    @property
+    def sentence(self) -> str:
+        """The change in words."""
+        if equal(self.before, self.after):
+            return f"leaves {self.field} to a default"
+        before = "unused" if self.before is None else plain(self.before)
+        after = "unused" if self.after is None else plain(self.after)
+        return f"{self.field} becomes {after} for {before}"
+
     def __str__(self) -> str:
         before = "unused" if self.before is None else plain(self.before)
         after = "unused" if self.after is None else plain(self.after)
@@ -79,7 +88,7 @@ def has_unknown(resolution: Resolution) -> bool:
 
 
 def changes(before: Resolution, after: Resolution) -> tuple[FieldChange, ...]:
-    """Return the fields whose value or origin changed, in the order of the fields."""
+    """Return the fields whose value changed or which lost their flag, in order."""
     found = []
     for name in FIELDS:
         if name in DERIVED_FIELDS:
@@ -89,7 +98,8 @@ def changes(before: Resolution, after: Resolution) -> tuple[FieldChange, ...]:
         one, other = before.sources.get(name), after.sources.get(name)
         one_origin = one.origin if one else None
         other_origin = other.origin if other else None
-        if not equal(old, new) or one_origin != other_origin:
+        lost = one_origin == "declared" and other_origin not in (None, "declared")
+        if not equal(old, new) or lost:
             found.append(
                 FieldChange(name, old, one_origin, new, other_origin, other.text if other else None)
             )

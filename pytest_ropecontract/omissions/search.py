@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from pytest_ropecontract.contracts.expectation import POSITIONAL, equal
 from pytest_ropecontract.contracts.findings import Finding, plain
 from pytest_ropecontract.omissions.mutations import mutations
 from pytest_ropecontract.omissions.outcomes import SILENT, changes, outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from pytest_ropecontract.contracts.expectation import Expectation
     from pytest_ropecontract.omissions.engine import OmissionEngine, Trial
     from pytest_ropecontract.omissions.mutations import Mutation
     from pytest_ropecontract.rope.resolution import Resolution
@@ -52,7 +52,7 @@ def search(
     engine: OmissionEngine,
     examples: int,
     seed: int | None,
-    contracts: Sequence[Expectation] = (),
+    loud: Callable[[Resolution], bool],
 ) -> Search:
     """Try omissions systematically, then drawn ones.
 
@@ -61,7 +61,8 @@ def search(
         engine: Tries them.
         examples: How many are drawn.
         seed: Of the draws; None: the same draws in every run.
-        contracts: The expectations of the model, for the remedy.
+        loud: Tells whether a rule about definitions fails on a resolution. A flag that is
+            repeated or misplaced is found by those rules; one that is not there is not.
 
     Raises:
         PipelineCallError: A function of the framework raised.
@@ -77,8 +78,8 @@ def search(
             if found is None:
                 break
             _note(engine, engine.attempt(found), gaps)
-    findings = [_finding(model, engine, gap, contracts) for gap in gaps]
-    findings.extend(_mutated(model, engine))
+    findings = [_finding(model, engine, gap) for gap in gaps]
+    findings.extend(_mutated(model, engine, loud))
     return Search(_losses(engine), tuple(gaps), tuple(findings), engine.tried)
 
 
@@ -118,20 +119,18 @@ def _note(engine: OmissionEngine, trial: Trial, gaps: list[Trial]) -> None:
     gaps.append(engine.attempt(smallest))
 
 
-def _finding(
-    model: str, engine: OmissionEngine, gap: Trial, contracts: Sequence[Expectation]
-) -> Finding:
+def _finding(model: str, engine: OmissionEngine, gap: Trial) -> Finding:
     flags = ", ".join(gap.omission.omitted)
     rope = gap.resolution.rope
     details = tuple(str(change) for change in engine.changes(gap))
     if gap.outcome == YARN and rope is not None:
         becomes = (
-            f"becomes yarn (factor {rope.rotary_scaling_factor:g}, "
+            f"becomes yarn (factor {plain(rope.rotary_scaling_factor)}, "
             f"beta_fast {plain(rope.beta_fast)}, beta_slow {plain(rope.beta_slow)})"
         )
     elif gap.outcome == "changed":
-        changed = next((c for c in engine.changes(gap) if c.before != c.after), None)
-        becomes = f"changes {changed}" if changed else "changes what is built"
+        changed = [c for c in engine.changes(gap) if not equal(c.before, c.after)]
+        becomes = f"{changed[0].sentence}" if changed else "something else is built"
     else:
         implicit = [c.field for c in engine.changes(gap)]
         becomes = f"leaves {', '.join(implicit)} to a default"
@@ -151,34 +150,33 @@ def _guard(model: str, whole: Resolution, gap: Trial) -> str:
     rope = whole.rope
     if rope is None:
         return "correct the definition first"
-    positional = [repr(rope.kind).replace("'", '"')]
-    changed = [c.field for c in changes(whole, gap.resolution)]
+    parts = [repr(rope.kind).replace("'", '"')]
     if rope.kind == "yarn":
-        positional += [
-            plain(rope.original_max_position_embeddings),
-            plain(rope.beta_fast),
-            plain(rope.beta_slow),
-        ]
-    covered = {"kind", "original_max_position_embeddings", "beta_fast", "beta_slow"}
-    named = [
+        parts += [plain(getattr(rope, name)) for name in POSITIONAL[1:]]
+    fields = [c.field for c in changes(whole, gap.resolution) if c.field not in POSITIONAL]
+    parts += [
         f"{name}={_literal(getattr(rope, name))}"
-        for name in changed
-        if name not in covered and getattr(rope, name) is not None
+        for name in fields
+        if getattr(rope, name) is not None and whole.origins.get(name) == "declared"
     ]
-    return f'@rope_expect({", ".join([*positional, *named])}, models=["{model}"])'
+    if whole.origins.get("kind") != "declared":
+        parts.append("declared=False")
+    return f'@rope_expect({", ".join(parts)}, models=["{model}"])'
 
 
 def _literal(value: object) -> str:
     return repr(value) if isinstance(value, bool | tuple | str) else plain(value)
 
 
-def _mutated(model: str, engine: OmissionEngine) -> list[Finding]:
+def _mutated(
+    model: str, engine: OmissionEngine, loud: Callable[[Resolution], bool]
+) -> list[Finding]:
     """Return what happens unnoticed when a value is repeated, exchanged or misplaced."""
     findings = []
     for mutation in mutations(engine.pipeline, engine.units):
         resolution = engine.resolve_argv(mutation.argv)
         found = outcome(engine.whole, resolution)
-        if found not in SILENT or engine.notices(model, resolution):
+        if found not in SILENT or loud(resolution) or engine.guard(resolution):
             continue
         findings.append(_mutation_finding(model, engine, mutation, resolution))
     return findings
@@ -192,7 +190,7 @@ def _mutation_finding(
     return Finding(
         "unguarded-omission",
         model,
-        f"with {mutation.text} {found[0] if found else 'something changes'} "
+        f"with {mutation.text} {found[0].sentence if found else 'something else is built'} "
         "and no contract notices",
         flag=mutation.text,
         details=tuple(str(change) for change in found),

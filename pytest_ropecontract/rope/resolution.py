@@ -120,7 +120,16 @@ def resolve(pipeline: Pipeline, argv: Sequence[str]) -> Resolution:
         PipelineCallError: A function of the framework raised.
     """
     tokens = tuple(argv)
-    parsed = pipeline.parse(tokens)
+    with pipeline.active():
+        return resolve_parsed(pipeline, tokens, pipeline.parse(tokens))
+
+
+def resolve_parsed(pipeline: Pipeline, tokens: tuple[str, ...], parsed: Parsed) -> Resolution:
+    """Resolve an argv that is parsed already.
+
+    Raises:
+        PipelineCallError: A function of the framework raised.
+    """
     if parsed.refusal is not None:
         refused = Refused("parser", "SystemExit", parsed.refusal)
         return Resolution(tokens, parsed, refused=refused)

@@ -71,7 +71,7 @@ def test_registered_tokens_have_items_under_the_ini_file(project: Project) -> No
 
 
 def test_variant_has_items_beside_the_original(project: Project) -> None:
-    project.script("plain", f"return {PLAIN!r} + f' --rope-type {{overrides.get(\"t\", \"rope\")}}'")
+    project.script("plain", f'return {PLAIN!r} + f\' --rope-type {{overrides.get("t", "rope")}}\'')
     project.conftest(
         "def pytest_ropecontract_models(registry): registry.variant('other', 'plain', t='rope')"
     )
@@ -211,10 +211,12 @@ def test_same_outcomes_in_two_processes(two: Project) -> None:
 def test_any_order_gives_the_same_outcomes(two: Project) -> None:
     ordered = two.run()
 
-    for seed in "12":
+    orders = set()
+    for seed in "1234":
         shuffled = two.run_shuffled(seed)
         assert shuffled.outcomes == ordered.outcomes
-        assert list(shuffled.outcomes) != list(ordered.outcomes)
+        orders.add(tuple(shuffled.outcomes))
+    assert len(orders) > 1
 
 
 def test_junit_names_the_definition(two: Project) -> None:
