@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pytest_ropecontract.megatron.command_line import Occurrence
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_ropecontract.megatron.command_line import Occurrence
     from pytest_ropecontract.megatron.pipeline import Parsed, Pipeline
-
-MISSING = object()
 
 
 class IncrementalParser:
@@ -32,12 +31,13 @@ class IncrementalParser:
         self.base = pipeline.settings.base_args
         self.argv = tuple(argv)
         self.occurrences: tuple[Occurrence, ...] = pipeline.split(self.argv)
+        self._base_occurrences = pipeline.split(self.base)
         self.values: list[tuple[str, Any]] | None = self._read()
 
     def _read(self) -> list[tuple[str, Any]] | None:
         """Return what every flag sets, base args first; None: it has to be parsed as a whole."""
         pipeline = self.pipeline
-        given = (*pipeline.split(self.base), *self.occurrences)
+        given = (*self._base_occurrences, *self.occurrences)
         if pipeline.parses_whole or any(one.dest is None for one in given):
             return None
         if any(not pipeline.is_plain(one.flag) for one in given):
@@ -86,4 +86,16 @@ class IncrementalParser:
             namespace = self.pipeline.default_namespace()
             namespace.update(self.values[:offset])
             namespace.update(self.values[offset + index] for index in kept)
-            return self.pipeline.fill((*self.base, *tokens), namespace)
+            occurrences = self._shifted(kept)
+            return self.pipeline.fill((*self.base, *tokens), namespace, occurrences)
+
+    def _shifted(self, kept: Sequence[int]) -> tuple[Occurrence, ...]:
+        """Return the flags that remain, at their new places."""
+        found = list(self._base_occurrences)
+        start = len(self.base)
+        for index in kept:
+            one = self.occurrences[index]
+            stop = start + one.stop - one.start
+            found.append(Occurrence(one.flag, one.dest, one.values, start, stop))
+            start = stop
+        return tuple(found)

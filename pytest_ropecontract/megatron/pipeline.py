@@ -249,17 +249,24 @@ class Pipeline:
                 self._default_namespace = self._namespace(())
         return dict(self._default_namespace)
 
-    def fill(self, tokens: tuple[str, ...], parsed: dict[str, Any]) -> Parsed:
+    def fill(
+        self,
+        tokens: tuple[str, ...],
+        parsed: dict[str, Any],
+        occurrences: tuple[Occurrence, ...] | None = None,
+    ) -> Parsed:
         """Let the framework fill a parsed namespace, then apply edits and pins.
 
         Args:
             tokens: The argv, base args included, of which ``parsed`` is the namespace.
             parsed: The namespace as argparse left it; it is kept, not changed.
+            occurrences: The flags of the tokens, where they are known already.
 
         Raises:
             PipelineCallError: A function of the framework raised.
         """
-        namespace = argparse.Namespace(**snapshot(parsed))
+        namespace = argparse.Namespace()
+        vars(namespace).update(snapshot(parsed))
         fillers: dict[str, str] = {}
         with self.active():
             for name, function in self._defaults:
@@ -267,10 +274,8 @@ class Pipeline:
                 result = self._call("rope_contract_defaults", (name, function), namespace)
                 if isinstance(result, argparse.Namespace):
                     namespace = result
-                for dest, value in vars(namespace).items():
-                    if dest not in before or not _equal(before[dest], value):
-                        fillers[dest] = name
-        return self._finish(tokens, parsed, vars(namespace), fillers)
+                fillers.update(dict.fromkeys(changed_dests(before, vars(namespace)), name))
+        return self._finish(tokens, parsed, vars(namespace), fillers, occurrences)
 
     def _finish(
         self,
@@ -278,6 +283,7 @@ class Pipeline:
         parsed: dict[str, Any],
         namespace: dict[str, Any],
         fillers: dict[str, str],
+        occurrences: tuple[Occurrence, ...] | None = None,
     ) -> Parsed:
         """Apply what ``validate_args`` writes, and the pins."""
         unedited = dict(namespace)
@@ -288,7 +294,7 @@ class Pipeline:
         return Parsed(
             argv=tokens,
             base_length=len(self.settings.base_args),
-            occurrences=self.split(tokens),
+            occurrences=self.split(tokens) if occurrences is None else occurrences,
             parsed=parsed,
             namespace=namespace,
             fillers=fillers,
@@ -311,7 +317,8 @@ class Pipeline:
                 raise ConfigRefusedError("config", "unresolvable", reason)
         configuration.check_refusals(surface, "validate_args", parsed.unedited)
         configuration.check_refusals(surface, "config", parsed.unpinned)
-        namespace = argparse.Namespace(**snapshot(parsed.namespace))
+        namespace = argparse.Namespace()
+        vars(namespace).update(snapshot(parsed.namespace))
         with self.active():
             config = self.megatron.configure(namespace)
         configuration.check_refusals(
@@ -328,7 +335,8 @@ class Pipeline:
         if self._rotary is None:
             return {}
         given = config.instance or argparse.Namespace(**config.values)
-        namespace = argparse.Namespace(**snapshot(parsed.namespace))
+        namespace = argparse.Namespace()
+        vars(namespace).update(snapshot(parsed.namespace))
         with self.active():
             result = self._call("rope_contract_rotary", self._rotary, namespace, given)
         if not isinstance(result, dict):
@@ -391,11 +399,7 @@ class Pipeline:
         main = [values for values in seen if "rotary_base" in values]
         parsed = main[-1] if main else dict(vars(namespace))
         name = self._whole[0]
-        fillers = {
-            dest: name
-            for dest, value in vars(namespace).items()
-            if dest not in parsed or not _equal(parsed[dest], value)
-        }
+        fillers = dict.fromkeys(changed_dests(parsed, vars(namespace)), name)
         return parsed, dict(vars(namespace)), fillers
 
     def _build_parser(self) -> argparse.ArgumentParser:
@@ -474,12 +478,28 @@ def statements(parser: argparse.ArgumentParser) -> dict[str, tuple[Statement, ..
     return {dest: tuple(one) for dest, one in found.items()}
 
 
+MUTABLE = frozenset({list, dict, set})
+
+
 def snapshot(values: Mapping[str, Any]) -> dict[str, Any]:
     """Copy values so that changing a list in one leaves the other; most values are atoms."""
-    return {
-        name: copy.deepcopy(value) if isinstance(value, list | dict | set) else value
-        for name, value in values.items()
-    }
+    copied = dict(values)
+    for name, value in values.items():
+        kind = type(value)
+        if kind in MUTABLE:
+            flat = kind is list and MUTABLE.isdisjoint(map(type, value))
+            copied[name] = value.copy() if flat else copy.deepcopy(value)
+    return copied
+
+
+def changed_dests(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Return the names whose value is not what it was."""
+    missing = object()
+    return [
+        dest
+        for dest, value in after.items()
+        if before.get(dest, missing) is not value and not _equal(before.get(dest, missing), value)
+    ]
 
 
 def _first_argument(first: Any = None, *_: Any, **__: Any) -> Any:
