@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from pytest_ropecontract.fixtures import RopeExpand, RopeResolve
     from pytest_ropecontract.marks import rope_expect
     from pytest_ropecontract.rope.config import RopeConfig
+    from pytest_ropecontract.rope.effect import Effect, compare
     from pytest_ropecontract.rope.resolution import Resolution
+    from pytest_ropecontract.strategies import omissions
 
 __all__ = [
+    "Effect",
     "Finding",
     "Registry",
     "Resolution",
@@ -26,11 +29,14 @@ __all__ = [
     "RopeContractError",
     "RopeExpand",
     "RopeResolve",
+    "compare",
     "load_sibling_model_args",
+    "omissions",
     "rope_expect",
 ]
 
 _MODULES = {
+    "Effect": "rope.effect",
     "Finding": "contracts.findings",
     "Registry": "definitions",
     "Resolution": "rope.resolution",
@@ -38,7 +44,9 @@ _MODULES = {
     "RopeContractError": "errors",
     "RopeExpand": "fixtures",
     "RopeResolve": "fixtures",
+    "compare": "rope.effect",
     "load_sibling_model_args": "definitions",
+    "omissions": "strategies",
     "rope_expect": "marks",
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,10 @@ class DefinitionModule(pytest.Module):
 
     model_names: tuple[str, ...] = ()
 
+    def collect(self) -> list[pytest.Item | pytest.Collector]:
+        """Return the items, without those of contracts that a model does not have."""
+        return [item for item in super().collect() if _applies(item)]
+
 
 def options_of(config: pytest.Config) -> options.Options:
     """Return the options of a run, read when first asked for.
@@ -45,6 +50,29 @@ def options_of(config: pytest.Config) -> options.Options:
     if OPTIONS not in config.stash:
         config.stash[OPTIONS] = options.read(config)
     return config.stash[OPTIONS]
+
+
+# The runs of this process, the innermost last: a run can start another one in its tests.
+_RUNS: list[pytest.Config] = []
+
+
+def begin(config: pytest.Config) -> None:
+    """Make a run the current one, until its configuration ends."""
+    _RUNS.append(config)
+    config.add_cleanup(lambda: _RUNS.remove(config))
+
+
+def current_project() -> Project:
+    """Return the project of the run that goes on.
+
+    Raises:
+        RopeContractError: There is no run, or its settings cannot be used.
+    """
+    from pytest_ropecontract.errors import RopeContractError
+
+    if not _RUNS:
+        raise RopeContractError("a model's name is known only while pytest runs")
+    return project_of(_RUNS[-1])
 
 
 def project_of(config: pytest.Config) -> Project:
@@ -61,8 +89,28 @@ def project_of(config: pytest.Config) -> Project:
         settings = dataclasses.replace(
             given.settings, pipeline=hooked.pipeline(config, given.settings.pipeline)
         )
-        config.stash[PROJECT] = Project(settings, _registry(config, given))
+        config.stash[PROJECT] = Project(
+            settings, _registry(config, given), functools.partial(hooked.checkpoints, config)
+        )
     return config.stash[PROJECT]
+
+
+def _applies(item: pytest.Item | pytest.Collector) -> bool:
+    """Return whether a model has what an item checks; most items every model has."""
+    callspec = getattr(item, "callspec", None)
+    model = callspec.params.get("rope_model") if callspec is not None else None
+    name = getattr(item, "originalname", None)
+    if model is None or name not in ("test_checkpoint", "test_arity"):
+        return True
+    from pytest_ropecontract.errors import RopeContractError
+
+    project = project_of(item.config)
+    if name == "test_arity":
+        return project.may_have_adapter(model)
+    try:
+        return bool(project.checkpoints(model))
+    except RopeContractError:
+        return True  # the item says why
 
 
 def _registry(config: pytest.Config, given: options.Options) -> Registry:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
@@ -11,9 +12,12 @@ from pytest_ropecontract.collection import project_of
 from pytest_ropecontract.errors import RopeContractError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+    from hypothesis.strategies import SearchStrategy
 
     from pytest_ropecontract.definitions import Registry
+    from pytest_ropecontract.omissions.units import Omission
     from pytest_ropecontract.project import Project
     from pytest_ropecontract.rope.config import RopeConfig
     from pytest_ropecontract.rope.resolution import Resolution
@@ -45,6 +49,18 @@ def _failure(problem: str, config: pytest.Config) -> BaseException:
     text = paths.printable(paths.portable(problem, config.rootpath))
     failed: BaseException = pytest.fail.Exception(text, pytrace=False)
     return failed
+
+
+class RopeOmissions(Protocol):
+    """The type of the fixture ``rope_omissions``."""
+
+    def __call__(
+        self,
+        model_or_argv: str | Sequence[str],
+        at_most: int | None = None,
+        only: Iterable[str] | None = None,
+    ) -> SearchStrategy[Omission]:
+        """Return a strategy over command lines with some flags left out."""
 
 
 @pytest.fixture(scope="session")
@@ -111,6 +127,18 @@ def rope_resolve(pytestconfig: pytest.Config) -> RopeResolve:
 def _shortened(error: RopeContractError) -> RopeContractError:
     """Return an error whose traceback begins anew: its text says where it comes from."""
     return error.with_traceback(None)
+
+
+@pytest.fixture(scope="session")
+def rope_omissions(pytestconfig: pytest.Config) -> RopeOmissions:
+    """A function that returns a Hypothesis strategy over what a model's flags can lose.
+
+    ``data.draw(rope_omissions("kimi-k2", at_most=2)).argv`` are the tokens that remain; see
+    ``pytest_ropecontract.omissions`` for use with ``@given``.
+    """
+    from pytest_ropecontract.omissions.strategy import omissions_of
+
+    return functools.partial(omissions_of, _project(pytestconfig))
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from os import PathLike, fspath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract import paths
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 MODELS = "pytest_ropecontract_models"
 PIPELINE = "pytest_ropecontract_pipeline"
+CHECKPOINTS = "pytest_ropecontract_checkpoints"
 _LISTS = ("arguments", "defaults", "stubs", "base_args", "pythonpath")
 _TEXTS = ("parser", "rotary")
 _UNKNOWN = ("reject", "drop")
@@ -62,6 +65,26 @@ def pipeline(config: pytest.Config, settings: PipelineSettings) -> PipelineSetti
             changes[name] = _checked(name, value)
         settings = dataclasses.replace(settings, **changes)
     return settings
+
+
+def checkpoints(config: pytest.Config, model: str) -> list[Path]:
+    """Return the paths of checkpoints that the project names for a model.
+
+    Raises:
+        RopeContractError: An implementation raised, or returned something that is no path.
+    """
+    from pytest_ropecontract.errors import RopeContractError
+
+    found: list[Path] = []
+    for result in _call(config, CHECKPOINTS, model=model):
+        for one in result if isinstance(result, list | tuple) else [result]:
+            if not isinstance(one, str | PathLike) or not isinstance(fspath(one), str):
+                raise RopeContractError(
+                    f"{CHECKPOINTS} returned {one!r} for {model!r}, which is no path",
+                    remedy="return a path, a list of paths, or None",
+                )
+            found.append(config.rootpath / fspath(one))
+    return found
 
 
 def _checked(name: str, value: Any) -> Any:

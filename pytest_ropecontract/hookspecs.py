@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from os import PathLike
 
     from pytest_ropecontract.definitions import Registry
     from pytest_ropecontract.megatron.pipeline import PipelineSettings
@@ -42,4 +43,16 @@ class RopeContractSpecs:
         The keys are those of ``PipelineSettings``: ``arguments``, ``defaults``, ``parser``,
         ``stubs``, ``base_args``, ``pins``, ``rotary``, ``unknown``, ``pythonpath``. The
         results of all implementations are merged, that of the first registered last.
+        """
+
+    @pytest.hookspec
+    def pytest_ropecontract_checkpoints(
+        self, model: str, config: pytest.Config
+    ) -> str | PathLike[str] | Sequence[str | PathLike[str]] | None:
+        """Return the path, or the paths, of further checkpoints of a model.
+
+        A path, absolute or from rootdir, is that of a ``config.json``, whole or its RoPE
+        part, or of the folder that it is in. They come in addition to the files of
+        ``rope_contract_checkpoints``; a file that is not there is a failure. None, or an
+        empty list, names none.
         """

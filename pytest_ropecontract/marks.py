@@ -231,12 +231,17 @@ def allowed_reason(findings: Iterable[Finding]) -> str:
     return "; ".join(dict.fromkeys(texts))
 
 
-def gather(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
-    """Remember, per model, the expectations of all tests that were collected."""
+def gather(session: pytest.Session, items: Sequence[pytest.Item]) -> None:
+    """Remember, per model, the expectations of all tests, also of those not collected."""
+    from pytest_ropecontract import uncollected
     from pytest_ropecontract.errors import RopeContractError
 
+    config = session.config
     found: dict[str, list[Expectation]] = {}
-    for item in items:
+    more: Iterable[pytest.Item] = ()
+    if uncollected.is_partial(config) and any(i.getparent(DefinitionModule) for i in items):
+        more = uncollected.items(session, DefinitionModule)
+    for item in (*items, *more):
         if item.get_closest_marker(NAME) is None:
             continue
         try:
@@ -245,6 +250,7 @@ def gather(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
             continue  # a mark that was added after collection; its test will say so
         for expectation, model in applied:
             known = found.setdefault(model, [])
-            if expectation not in known:
+            stated = (expectation.fields, expectation.declared)
+            if all((one.fields, one.declared) != stated for one in known):
                 known.append(expectation)
     config.stash[EXPECTATIONS] = found

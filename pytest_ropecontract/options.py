@@ -19,6 +19,9 @@ DEFAULT_MODELS = ("scripts/models/*.py", "scripts/models/*.sh")
 DEFAULT_TIME_LIMIT = "20"
 REPORT_SUFFIXES = (".json",)
 
+DEFAULT_EXAMPLES = "100"
+MOST_EXAMPLES = 1_000_000
+
 LISTS = {
     "rope_contract_models": (
         f"Globs, from rootdir, of the files that define models. Default: {' '.join(DEFAULT_MODELS)}"
@@ -35,6 +38,10 @@ LISTS = {
     ),
     "rope_contract_base_args": "Tokens that are placed before every definition's.",
     "rope_contract_pins": "dest=value, set before the config is constructed.",
+    "rope_contract_checkpoints": (
+        "Globs, from rootdir, of the config.json files of a model's checkpoints; {model} stands "
+        "for its name. Default: tests/checkpoints/{model}.json tests/checkpoints/{model}@*.json"
+    ),
     "rope_contract_allow": "Known deviations, a line each: MODEL_GLOB RULE reason.",
 }
 TEXTS = {
@@ -48,6 +55,9 @@ TEXTS = {
     "rope_contract_rotary": (
         "module:function that gets namespace and config, and returns the rotary constructor "
         "arguments in which the framework's own model provider differs."
+    ),
+    "rope_contract_examples": (
+        "How many omissions Hypothesis draws for every model. Default: 100"
     ),
     "rope_contract_unknown": (
         "reject (default), or drop where the framework ignores unknown flags."
@@ -94,6 +104,13 @@ def add_options(parser: pytest.Parser) -> None:
         parser.addini(name, text, type=kind, default=[])  # type: ignore[arg-type]
     for name, text in TEXTS.items():
         parser.addini(name, text, type="string", default="")
+    group.addoption(
+        "--rope-contract-examples",
+        dest="rope_contract_examples",
+        metavar="N",
+        default=None,
+        help="how many omissions Hypothesis draws for every model; default 100",
+    )
     parser.addini(
         "rope_contract_strict", "Let everything fail that is only noted.", "bool", default=False
     )
@@ -108,6 +125,8 @@ class Options:
         models: Globs of the files that define models.
         pythonpath: Absolute folders in which modules are found.
         time_limit: Seconds that the expansion of one definition may take.
+        examples: How many omissions are drawn for every model.
+        seed: Of the draws, as ``--hypothesis-seed`` gives it.
         reports: Files to write.
         surface_from: The option, variable or ini key that names the surface.
         settings: What the project states about itself.
@@ -117,6 +136,8 @@ class Options:
     models: tuple[str, ...]
     pythonpath: tuple[str, ...]
     time_limit: float
+    examples: int
+    seed: int | None
     reports: tuple[Path, ...]
     surface_from: str
     settings: Settings
@@ -146,6 +167,8 @@ def read(config: pytest.Config) -> Options:
         models=_lines(config, "rope_contract_models") or DEFAULT_MODELS,
         pythonpath=(*pythonpath, *_pytest_pythonpath(config)),
         time_limit=_time_limit(config),
+        examples=_examples(config),
+        seed=_seed(config),
         surface_from=surface_from,
         reports=tuple(_report(config, name) for name in config.getoption("rope_contract_report")),
         settings=Settings(
@@ -156,6 +179,7 @@ def read(config: pytest.Config) -> Options:
             strict=bool(
                 config.getoption("rope_contract_strict") or _ini(config, "rope_contract_strict")
             ),
+            checkpoints=_checkpoints(config),
         ),
     )
 
@@ -169,6 +193,19 @@ def _ini(config: pytest.Config, name: str) -> Any:
 
 def _lines(config: pytest.Config, name: str) -> tuple[str, ...]:
     return tuple(str(line).strip() for line in _ini(config, name) if str(line).strip())
+
+
+def _checkpoints(config: pytest.Config) -> tuple[str, ...]:
+    from pytest_ropecontract.contracts.checkpoints import files
+    from pytest_ropecontract.errors import RopeContractError
+
+    patterns = _lines(config, "rope_contract_checkpoints") or files.DEFAULT_PATTERNS
+    try:
+        for pattern in patterns:
+            files.check_pattern(pattern)
+    except RopeContractError as error:
+        raise pytest.UsageError(str(error)) from None
+    return patterns
 
 
 def _text(config: pytest.Config, name: str) -> str | None:
@@ -187,6 +224,22 @@ def _surface(config: pytest.Config) -> tuple[str, str]:
             folder = config.invocation_params.dir
             return str(folder / Path(given).expanduser()) if is_path else given, where
     return _text(config, "rope_contract_surface") or "auto", "rope_contract_surface"
+
+
+def _examples(config: pytest.Config) -> int:
+    given = config.getoption("rope_contract_examples")
+    name = "rope_contract_examples" if given is None else "--rope-contract-examples"
+    text = str(given or _text(config, "rope_contract_examples") or DEFAULT_EXAMPLES)
+    if not text.isdecimal() or int(text) > MOST_EXAMPLES:
+        raise pytest.UsageError(
+            f"{name}: {text!r} is not a whole number from 0 to {MOST_EXAMPLES}"
+        )
+    return int(text)
+
+
+def _seed(config: pytest.Config) -> int | None:
+    text = config.getoption("hypothesis_seed", None)
+    return int(text) if text is not None and str(text).isdecimal() else None
 
 
 def _time_limit(config: pytest.Config) -> float:

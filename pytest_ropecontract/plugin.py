@@ -6,19 +6,27 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ropecontract import marks, options
+from pytest_ropecontract import collection, marks, options
 from pytest_ropecontract.fixtures import (
     rope_config,
     rope_expand,
     rope_model,
     rope_models,
+    rope_omissions,
     rope_resolve,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-__all__ = ["rope_config", "rope_expand", "rope_model", "rope_models", "rope_resolve"]
+__all__ = [
+    "rope_config",
+    "rope_expand",
+    "rope_model",
+    "rope_models",
+    "rope_omissions",
+    "rope_resolve",
+]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -35,6 +43,7 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marks and, where asked for, start a session."""
+    collection.begin(config)
     config.addinivalue_line(
         "markers",
         "rope_expect(kind, original_max_position_embeddings, beta_fast, beta_slow, *, "
@@ -57,10 +66,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Remember the contracts of all tests, also of those that are deselected later."""
-    if config.getoption("rope_contract"):
-        marks.gather(config, items)
+    if session.config.getoption("rope_contract"):
+        marks.gather(session, items)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
+import functools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract.contracts import allowances as allowing
 from pytest_ropecontract.contracts import rules
+from pytest_ropecontract.contracts.arity import rule as arity
+from pytest_ropecontract.contracts.checkpoints import comparison, files
+from pytest_ropecontract.contracts.checkpoints import reader as checkpoint_reader
+from pytest_ropecontract.contracts.checkpoints.document import CheckpointError
+from pytest_ropecontract.contracts.checkpoints.reach import Reach
+from pytest_ropecontract.contracts.findings import Finding
 from pytest_ropecontract.definitions.definition import DefinitionError
 from pytest_ropecontract.errors import RopeContractError
 from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineCallError, PipelineSettings
@@ -14,14 +23,15 @@ from pytest_ropecontract.megatron.selection import choose
 from pytest_ropecontract.rope.resolution import Resolution, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from pytest_ropecontract.contracts.allowances import Allowance
+    from pytest_ropecontract.contracts.checkpoints.reader import Checkpoint
     from pytest_ropecontract.contracts.expectation import Expectation
-    from pytest_ropecontract.contracts.findings import Finding
     from pytest_ropecontract.definitions import Registry
     from pytest_ropecontract.definitions.definition import Expansion
+    from pytest_ropecontract.omissions.search import Search
 
 
 @dataclass(frozen=True)
@@ -34,6 +44,8 @@ class Settings:
         pipeline: What surrounds the parser.
         allowances: Known deviations.
         strict: Whether what is only noted fails.
+        checkpoints: Globs, from the root, of the checkpoints of a model; ``{model}`` stands
+            for its name.
     """
 
     root: Path
@@ -41,6 +53,7 @@ class Settings:
     pipeline: PipelineSettings = field(default_factory=PipelineSettings)
     allowances: tuple[Allowance, ...] = ()
     strict: bool = False
+    checkpoints: tuple[str, ...] = files.DEFAULT_PATTERNS
 
 
 @dataclass(frozen=True)
@@ -70,11 +83,21 @@ class Project:
     Args:
         settings: What the project states about itself.
         registry: Its definitions.
+        checkpoints_of: Names further checkpoints of a model, in addition to the files that
+            the settings lead to.
     """
 
-    def __init__(self, settings: Settings, registry: Registry) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        registry: Registry,
+        checkpoints_of: Callable[[str], Sequence[Path]] | None = None,
+    ) -> None:
         self.settings = settings
         self.registry = registry
+        self._checkpoints_of = checkpoints_of
+        self._checkpoints: dict[str, tuple[Path, ...]] | None = None
+        self._named_checkpoints: dict[str, tuple[Path, ...]] = {}
         self._pipeline: Pipeline | None = None
         self._examined: dict[str, Examination] = {}
         self._resolved: dict[tuple[str, ...], Resolution] = {}
@@ -143,12 +166,136 @@ class Project:
         Raises:
             RopeContractError: The model cannot be expanded or resolved.
         """
+        resolution = self._resolution(model)
+        if resolution is None:
+            return ()
+        return self._settle(expectation.check(model, resolution))
+
+    def checkpoints(self, model: str) -> tuple[Path, ...]:
+        """Return the files of a model's checkpoints: each is a contract of its own.
+
+        Raises:
+            RopeContractError: A hook names something that is no path.
+        """
+        if self._checkpoints is None:
+            self._checkpoints = files.find(
+                self.settings.root, self.settings.checkpoints, list(self.registry)
+            )
+        if model not in self._named_checkpoints:
+            named = () if self._checkpoints_of is None else self._checkpoints_of(model)
+            self._named_checkpoints[model] = tuple(self.settings.root / one for one in named)
+        found = (*self._checkpoints.get(model, ()), *self._named_checkpoints[model])
+        return tuple(dict.fromkeys(found))
+
+    def check_checkpoints(self, model: str) -> tuple[Finding, ...]:
+        """Return what the checkpoints of a model find on it.
+
+        Raises:
+            RopeContractError: The model cannot be expanded or resolved.
+        """
+        resolution = self._resolution(model)
+        if resolution is None:
+            return ()
+        reach = Reach(self.pipeline)
+        found: list[Finding] = []
+        for path in self.checkpoints(model):
+            name = self._shown(path)
+            try:
+                checkpoint = checkpoint_reader.load(path, name)
+            except CheckpointError as error:
+                found.append(Finding("checkpoint", model, error.headline, remedy=error.remedy))
+            else:
+                found.extend(comparison.check(model, checkpoint, resolution, reach))
+        return self._settle(found)
+
+    def search_omissions(
+        self,
+        model: str,
+        expectations: Sequence[Expectation],
+        examples: int,
+        seed: int | None,
+    ) -> Search | None:
+        """Return which flags a model could lose without a contract that notices.
+
+        Args:
+            model: The model's name.
+            expectations: What marks demand of it; its checkpoints are contracts too.
+            examples: How many omissions are drawn beside the systematic ones.
+            seed: Of the draws; None: the same in every run.
+
+        Raises:
+            RopeContractError: The model cannot be expanded or resolved.
+        """
+        from pytest_ropecontract.omissions.engine import OmissionEngine
+        from pytest_ropecontract.omissions.search import search
+
+        whole = self._resolution(model)
+        if whole is None or whole.rope is None:
+            return None
+        reach = Reach(self.pipeline)
+        published = self._readable_checkpoints(model)
+
+        def fails(findings: Iterable[Finding]) -> bool:
+            return any(
+                one.status == "fail" and not any(a.covers(one) for a in self.settings.allowances)
+                for one in findings
+            )
+
+        def guard(resolution: Resolution) -> bool:
+            return any(fails(one.check(model, resolution)) for one in expectations) or any(
+                fails(comparison.check(model, one, resolution, reach)) for one in published
+            )
+
+        def loud(resolution: Resolution) -> bool:
+            return fails(rules.check(model, resolution, self.pipeline))
+
+        with self.pipeline.active():
+            engine = OmissionEngine(self.pipeline, whole.argv, guard)
+            found = search(model, engine, examples, seed, loud)
+        return dataclasses.replace(found, findings=self._settle(found.findings))
+
+    def _readable_checkpoints(self, model: str) -> list[Checkpoint]:
+        """Return the checkpoints of a model that can be read; the others are findings."""
+        found = []
+        for path in self.checkpoints(model):
+            with contextlib.suppress(CheckpointError):
+                found.append(checkpoint_reader.load(path, self._shown(path)))
+        return found
+
+    def may_have_adapter(self, model: str) -> bool:
+        """Return whether the text of a model's definition mentions ``--spec``.
+
+        Its argv says it for certain, but only once the model is expanded.
+        """
+        definition = self.registry[model]
+        if definition.path is None:
+            # Of tokens that were registered as they are, the representation shows them.
+            return arity.mentions_spec(repr(definition.source))
+        return definition.path in self._mentioning_spec
+
+    @functools.cached_property
+    def _mentioning_spec(self) -> set[Path]:
+        paths = [one.path for one in self.registry.values() if one.path is not None]
+        return arity.mentioning({path.parent for path in paths})
+
+    def check_arity(self, model: str) -> tuple[Finding, ...]:
+        """Return where a model's adapter unpacks what its rotary embedding does not return.
+
+        Raises:
+            NotCheckedError: It has no adapter, or none in this project.
+            RopeContractError: The model cannot be expanded or resolved.
+        """
+        resolution = self._resolution(model)
+        if resolution is None:
+            return ()
+        root = self.settings.root
+        return self._settle(arity.check(model, resolution, root, self.registry.pythonpath))
+
+    def _resolution(self, model: str) -> Resolution | None:
         examination = self.examine(model)
         if examination.error is not None:
             raise examination.error
-        if examination.resolution is None:
-            return ()
-        return self._settle(expectation.check(model, examination.resolution))
+        return examination.resolution
 
     def _settle(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
         """Apply strictness, then allowances."""
@@ -159,6 +306,11 @@ class Project:
             if cover is not None:
                 self.used_allowances.add(cover)
         return allowing.apply(strict, self.settings.allowances)
+
+    def _shown(self, path: Path) -> str:
+        """Return a path as it is written in the project, also where it is a link."""
+        root = self.settings.root
+        return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
 
     def _relative(self, path: Path) -> str:
         try:

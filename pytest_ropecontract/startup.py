@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_ropecontract import collection
+from pytest_ropecontract import collection, paths
 from pytest_ropecontract.errors import RopeContractError
 from pytest_ropecontract.megatron.live import is_importable
 from pytest_ropecontract.megatron.surface import SurfaceError
@@ -22,10 +22,14 @@ def start(config: pytest.Config) -> None:
         collection.add_arguments(config)
     except SurfaceError as error:
         where = collection.options_of(config).surface_from
-        raise pytest.UsageError(f"{where}: {error}") from None
+        raise _usage_error(f"{where}: {error}", config) from None
     except RopeContractError as error:
-        raise pytest.UsageError(str(error)) from None
+        raise _usage_error(str(error), config) from None
     config.pluginmanager.register(ContractSession(config), "rope_contract_session")
+
+
+def _usage_error(text: str, config: pytest.Config) -> pytest.UsageError:
+    return pytest.UsageError(paths.printable(paths.portable(text, config.rootpath)))
 
 
 def _check(config: pytest.Config) -> None:

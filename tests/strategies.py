@@ -26,10 +26,10 @@ ODD_VALUES = (
 # Options that have to do with rotation, or decide which attention is built.
 RELATED = re.compile(
     r"rope|rotary|yarn|mscale|pos_emb|position_embedding|kv_channels|qk_head_dim|latent"
-    r"|attention_variant|group_query|hybrid_layer_pattern|mtp_num_layers|add_bias_linear"
-    r"|num_layers$|hidden_size$|num_attention_heads$|flash_decode"
+    r"|^experimental_attention_variant$|group_query|hybrid_layer_pattern|mtp_num_layers"
+    r"|add_bias_linear|no_rope_freq|flash_decode|cache_mla"
 )
-PATTERNS = ("M*M*", "M*-M", "****", "M-M-", "M+M+", "++++", "[0]", "")
+PATTERNS = ("M*M*", "M*-M", "****", "M-M-", "M+M+", "++++", "M*-D", "G*G*", "MM/M*", "x", "")
 
 
 def option_values(option: OptionRecord, surface: Surface = SURFACE) -> st.SearchStrategy[str]:
@@ -69,17 +69,22 @@ def occurrences(option: OptionRecord, surface: Surface = SURFACE) -> st.SearchSt
     apart = st.tuples(flag, many.flatmap(lambda n: st.lists(values, min_size=n, max_size=n))).map(
         lambda pair: [pair[0], *pair[1]]
     )
-    joined = st.tuples(flag, values).map(lambda pair: [f"{pair[0]}={pair[1]}"])
+    attached = st.tuples(flag, values).map(lambda pair: [f"{pair[0]}={pair[1]}"])
     if option.action in ("store_true", "store_false", "boolean"):
         return apart
-    return st.one_of(apart, apart, apart, joined)
+    return st.one_of(apart, apart, apart, attached)
+
+
+def related_parts(surface: Surface = SURFACE) -> st.SearchStrategy[list[str]]:
+    """Return one option of a surface that has to do with rotation, written somehow."""
+    related = [option for option in surface.options if RELATED.search(option.dest)]
+    return st.sampled_from(related).flatmap(lambda option: occurrences(option, surface))
 
 
 def parts(surface: Surface = SURFACE) -> st.SearchStrategy[list[str]]:
     """Return one option of a surface, written somehow, or something that it does not know."""
-    related = [option for option in surface.options if RELATED.search(option.dest)]
-    known = st.sampled_from(surface.options).flatmap(lambda one: occurrences(one, surface))
-    near = st.sampled_from(related).flatmap(lambda one: occurrences(one, surface))
+    known = st.sampled_from(surface.options).flatmap(lambda option: occurrences(option, surface))
+    near = related_parts(surface)
     unknown = st.sampled_from(
         [["--beta-fast", "1"], ["--unknown=5"], ["--rotary-bas", "1"], ["stray"], ["-x"], ["-5"]]
     )
@@ -88,6 +93,9 @@ def parts(surface: Surface = SURFACE) -> st.SearchStrategy[list[str]]:
 
 def argvs(surface: Surface = SURFACE, most: int = 6) -> st.SearchStrategy[list[str]]:
     """Return command lines over all options, with unknown flags and stray values among them."""
-    return st.lists(parts(surface), max_size=most).map(
-        lambda found: [token for part in found for token in part]
-    )
+    return st.lists(parts(surface), max_size=most).map(joined)
+
+
+def joined(found: list[list[str]]) -> list[str]:
+    """Return parts as one command line."""
+    return [token for part in found for token in part]

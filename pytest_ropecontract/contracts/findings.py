@@ -18,6 +18,10 @@ Rule = Literal[
     "config-refused",
     "expectation",
     "unguarded-omission",
+    "checkpoint",
+    "unreachable-field",
+    "unknown-checkpoint-key",
+    "return-arity",
 ]
 RULES: tuple[Rule, ...] = get_args(Rule)
 
@@ -40,6 +44,7 @@ class Finding:
         details: Further lines: what each field was and became.
         status: ``fail``, ``note`` or ``allowed``.
         reason: The reason of the allowance, where allowed.
+        effect: How much the difference matters, in one line, or None where that is not known.
     """
 
     rule: Rule
@@ -55,6 +60,7 @@ class Finding:
     details: tuple[str, ...] = ()
     status: Status = "fail"
     reason: str | None = None
+    effect: str | None = None
 
     @property
     def headline(self) -> str:
@@ -79,6 +85,8 @@ class Finding:
             source = f" ({self.source})" if self.source else ""
             lines.append(f"  {'origin:':<10}{self.origin}{source}")
         lines.extend(f"  {line}" for line in self.details)
+        if self.effect is not None:
+            lines.append(f"  {'size:':<10}{self.effect}")
         if self.reason is not None:
             lines.append(f"  {'allowed:':<10}{self.reason}")
         if self.remedy is not None:

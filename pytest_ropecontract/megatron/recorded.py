@@ -93,8 +93,10 @@ class RecordedMegatron:
     def _reader(self, option: OptionRecord) -> Callable[[str], Any]:
         if option.value_type == "enum" and option.enum is not None:
             literals = frozenset(str(literal) for literal in option.const or ())
-            return enum_reader(self.enums[option.enum], literals)
-        return PLAIN_READERS[option.value_type or "str"]
+            reader = enum_reader(self.enums[option.enum], literals)
+        else:
+            reader = PLAIN_READERS[option.value_type or "str"]
+        return reader if option.reader is None else _named(reader, option.reader)
 
     def _value(self, recorded: Any) -> Any:
         if isinstance(recorded, dict):
@@ -125,3 +127,13 @@ class RecordedMegatron:
                 for name, attribute in configuration.attributes(self.surface, values).items()
             },
         )
+
+
+def _named(reader: Callable[[str], Any], name: str) -> Callable[[str], Any]:
+    """Return a reader that argparse calls by another name in a refusal."""
+
+    def read(text: str) -> Any:
+        return reader(text)
+
+    read.__name__ = name
+    return read

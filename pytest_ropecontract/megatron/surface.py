@@ -36,12 +36,22 @@ class SurfaceError(RopeContractError):
 
 @dataclass(frozen=True)
 class OptionRecord:
-    """One option of the parser, in the order in which it was added."""
+    """One option of the parser, in the order in which it was added.
+
+    Beside the arguments of ``add_argument``:
+
+    Attributes:
+        value_type: How its values are read, one of ``VALUE_TYPES``, or None for text.
+        reader: Name of Megatron's function for that, as it stands in a refusal, where it has
+            a name of its own.
+        enum: Name of the enumeration whose members it reads.
+    """
 
     flags: tuple[str, ...]
     dest: str
     action: str
     value_type: str | None = None
+    reader: str | None = None
     enum: str | None = None
     nargs: int | str | None = None
     const: Any = None
@@ -501,6 +511,7 @@ class _Reader:
             dest=self.text(record, "dest", where),
             action=action,
             value_type=kind,
+            reader=self.optional_text(record, "reader", where),
             enum=self.optional_text(record, "enum", where),
             nargs=nargs,
             const=self.value(record, "const", where),

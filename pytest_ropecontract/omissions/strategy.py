@@ -33,7 +33,16 @@ def subsets(units: Units, at_most: int | None, only: Iterable[str] | None) -> st
         return strategies.just(units.omission(()))
     # A set of places shrinks toward few of them, and toward the first.
     places = strategies.sets(strategies.sampled_from(eligible), max_size=most)
-    return places.map(units.omission)
+    return _drawn(units, places)
+
+
+@strategies.composite
+def _drawn(
+    draw: strategies.DrawFn, units: Units, places: strategies.SearchStrategy[set[int]]
+) -> Omission:
+    # Mapping would be shorter, but Hypothesis reports a mapped value by its call, with the
+    # whole command line in it.
+    return units.omission(draw(places))
 
 
 def _eligible(units: Units, only: Iterable[str]) -> frozenset[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,6 +28,10 @@ class Omission:
 
     def __repr__(self) -> str:
         return f"without {', '.join(self.omitted)}" if self.omitted else "without nothing"
+
+    def _repr_pretty_(self, printer: Any, _: bool) -> None:
+        # Hypothesis would print a dataclass field by field, the whole command line first.
+        printer.text(repr(self))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from pytest_ropecontract import paths
 from pytest_ropecontract.collection import project_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_ropecontract.contracts.findings import Finding
     from pytest_ropecontract.project import Examination
@@ -24,6 +24,7 @@ def model_document(
     examination: Examination,
     findings: Sequence[Finding],
     contracts: int | None,
+    omissions: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Return what one item found out about a model.
 
@@ -31,7 +32,8 @@ def model_document(
         config: The run.
         examination: What is known of the model.
         findings: What this item found.
-        contracts: How many expectations it checked, or None where it checks none.
+        contracts: How many expectations or checkpoints it checked, or None where it checks
+            none.
     """
     resolution = examination.resolution
     rope = resolution.rope if resolution is not None else None
@@ -47,6 +49,7 @@ def model_document(
                 "rope": None if rope is None else dataclasses.asdict(rope),
                 "origins": {} if resolution is None else dict(resolution.origins),
                 "findings": [_finding(one) for one in findings],
+                "omissions": None if omissions is None else dict(omissions),
                 "error": None if examination.error is None else str(examination.error),
             },
         ),
@@ -77,6 +80,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "origin": finding.origin,
         "message": finding.message,
         "status": finding.status,
+        "effect": finding.effect,
     }
 
 
@@ -95,6 +99,8 @@ def merge(documents: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         model = document["model"]
         known = merged.setdefault(model["name"], {**model, "findings": [], "contracts": None})
         known["findings"].extend(one for one in model["findings"] if one not in known["findings"])
+        if model["omissions"] is not None:
+            known["omissions"] = model["omissions"]
         if document["contracts"] is not None:
-            known["contracts"] = document["contracts"]
+            known["contracts"] = (known["contracts"] or 0) + document["contracts"]
     return [merged[name] for name in sorted(merged)]

@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ropecontract.collection import EXPECTATIONS, project_of
+from pytest_ropecontract import paths
+from pytest_ropecontract.collection import EXPECTATIONS, options_of, project_of
+from pytest_ropecontract.contracts.arity.rule import NotCheckedError
+from pytest_ropecontract.errors import RopeContractError
 from pytest_ropecontract.marks import ContractFailed, allowed_reason
 from pytest_ropecontract.report.document import DOCUMENT, model_document
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from pytest_ropecontract.contracts.findings import Finding
     from pytest_ropecontract.project import Examination
@@ -47,6 +51,67 @@ def test_expected(rope_model: str, request: pytest.FixtureRequest) -> None:
         pytest.skip(reason)
 
 
+def test_checkpoint(rope_model: str, request: pytest.FixtureRequest) -> None:
+    """What is built is what the model's published checkpoint says."""
+    project = project_of(request.config)
+    examination = project.examine(rope_model)
+    if examination.error is not None and _has_sibling(request, "test_declared"):
+        pytest.skip(f"test_declared says why nothing is known of {rope_model}")
+    findings: Sequence[Finding] = ()
+    files: Sequence[Path] = ()
+    if examination.error is None:
+        try:
+            files = project.checkpoints(rope_model)
+            findings = project.check_checkpoints(rope_model)
+        except RopeContractError as error:
+            text = paths.portable(str(error), request.config.rootpath)
+            pytest.fail(paths.printable(text), pytrace=False)
+    _settle(request, examination, findings, contracts=len(files))
+
+
+def test_arity(rope_model: str, request: pytest.FixtureRequest) -> None:
+    """The adapter that ``--spec`` names takes as many results as the built class returns."""
+    project = project_of(request.config)
+    examination = project.examine(rope_model)
+    if examination.error is not None and _has_sibling(request, "test_declared"):
+        pytest.skip(f"test_declared says why nothing is known of {rope_model}")
+    findings: Sequence[Finding] = ()
+    if examination.error is None:
+        try:
+            findings = project.check_arity(rope_model)
+        except NotCheckedError as reason:
+            pytest.skip(str(reason))
+    _settle(request, examination, findings, contracts=None)
+
+
+def test_omissions(rope_model: str, request: pytest.FixtureRequest) -> None:
+    """No flag can be lost so that YaRN is built and no contract of the model notices."""
+    project = project_of(request.config)
+    examination = project.examine(rope_model)
+    if examination.error is not None and _has_sibling(request, "test_declared"):
+        pytest.skip(f"test_declared says why nothing is known of {rope_model}")
+    expectations = request.config.stash.get(EXPECTATIONS, {}).get(rope_model, [])
+    given = options_of(request.config)
+    search = None
+    if examination.error is None:
+        try:
+            search = project.search_omissions(
+                rope_model, expectations, given.examples, given.seed
+            )
+        except RopeContractError as error:
+            text = paths.portable(str(error), request.config.rootpath)
+            pytest.fail(paths.printable(text), pytrace=False)
+        if search is None:
+            pytest.skip(f"nothing is built from the flags of {rope_model}")
+    _settle(
+        request,
+        examination,
+        search.findings if search else (),
+        contracts=None,
+        omissions=search.losses if search else None,
+    )
+
+
 def _has_sibling(request: pytest.FixtureRequest, function: str) -> bool:
     """Return whether another item of the same model is part of the run."""
     node = request.node
@@ -60,9 +125,10 @@ def _settle(
     findings: Sequence[Finding],
     *,
     contracts: int | None,
+    omissions: Mapping[str, str] | None = None,
 ) -> None:
     """Leave the facts for the report, then fail, xfail or pass."""
-    document = model_document(request.config, examination, findings, contracts)
+    document = model_document(request.config, examination, findings, contracts, omissions)
     request.node.stash[DOCUMENT] = document
     error = document["model"]["error"]
     if error is not None:

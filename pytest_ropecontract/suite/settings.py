@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 
 import pytest
 
 from pytest_ropecontract.collection import EXPECTATIONS, project_of
+from pytest_ropecontract.contracts.arity.rule import NotCheckedError
+from pytest_ropecontract.errors import RopeContractError
 
 
 def test_allowances(request: pytest.FixtureRequest) -> None:
@@ -20,6 +23,10 @@ def test_allowances(request: pytest.FixtureRequest) -> None:
             continue
         for expectation in expectations.get(model, []):
             project.check_expectation(model, expectation)
+        with contextlib.suppress(RopeContractError):  # test_checkpoint says why
+            project.check_checkpoints(model)
+        with contextlib.suppress(NotCheckedError):
+            project.check_arity(model)
     unused = [
         one
         for one in project.settings.allowances

@@ -105,11 +105,12 @@ class Run:
         """The outcome of every item, by node id; of a run in this process."""
         found = {}
         for report in self._reports("pytest_runtest_logreport"):
-            if report.when == "call" or report.outcome != "passed":
-                outcome = report.outcome if report.when == "call" else f"{report.when} failed"
-                if report.when == "setup" and report.skipped:
-                    outcome = "skipped"
-                found[report.nodeid] = f"x{outcome}" if hasattr(report, "wasxfail") else outcome
+            if hasattr(report, "wasxfail"):
+                found[report.nodeid] = "xfailed" if report.skipped else "xpassed"
+            elif report.when == "call" or report.skipped:
+                found[report.nodeid] = report.outcome
+            elif report.failed:
+                found[report.nodeid] = f"{report.when} failed"
         return found
 
     def text(self, nodeid: str) -> str:

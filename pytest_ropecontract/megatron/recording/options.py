@@ -24,6 +24,8 @@ ACTION_NAMES = {
     "_ExtendAction": "extend",
     "BooleanOptionalAction": "boolean",
 }
+# Types whose readers have the same name here as there; without a type there is no reader.
+OWN_NAMES = (None, "int", "float", "str", "bool")
 PROBES = (
     *("0", "1", "-1", "007", "1.5", "1e3", "nan", "", " 1 ", "abc", "True", "None", "1_000"),
     *("[0]*2+[1]", "([0]+[1])*2", "[1", "[x]", "[0]+1", "[]", "1,2", "(1,2)", "(1)", "1,", "a,b"),
@@ -66,6 +68,7 @@ def _record(
         dest=action.dest,
         action=kind,
         value_type=value_type,
+        reader=None if value_type in OWN_NAMES else getattr(action.type, "__name__", None),
         enum=enum_name,
         nargs=action.nargs if kind in ("store", "append", "extend") else None,
         const=list(literals) or (_plain(action.const, enums) if takes_const else None),

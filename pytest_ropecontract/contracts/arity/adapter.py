@@ -1,0 +1,183 @@
+"""The source of the adapter that ``--spec`` names, found in the project."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+SPEC_LENGTH = 2
+SIZE_LIMIT = 4 * 1024 * 1024
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module of the project, parsed.
+
+    Attributes:
+        name: Its dotted name.
+        path: Its file.
+        tree: Its syntax tree.
+        package: Whether it is the ``__init__.py`` of a package.
+    """
+
+    name: str
+    path: Path
+    tree: ast.Module
+    package: bool = False
+
+
+@dataclass(frozen=True)
+class Part:
+    """A top-level statement of a module that belongs to an adapter."""
+
+    module: Module
+    node: ast.stmt
+
+
+class UnreadableAdapterError(Exception):
+    """The adapter's module is there and cannot be parsed; the text says why."""
+
+
+class Sources:
+    """Parses modules of a project by name, each once.
+
+    Args:
+        folders: Where modules are looked for, in order.
+    """
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self.folders = tuple(folders)
+        self._known: dict[str, Module | None] = {}
+
+    def module(self, name: str) -> Module | None:
+        """Return a module, or None where the project has none of this name.
+
+        Raises:
+            UnreadableAdapterError: Its file cannot be read or parsed.
+        """
+        if name not in self._known:
+            self._known[name] = self._parse(name)
+        return self._known[name]
+
+    def _parse(self, name: str) -> Module | None:
+        parts = name.split(".")
+        if not all(part.isidentifier() for part in parts):
+            return None
+        for folder in self.folders:
+            base = folder.joinpath(*parts)
+            for path in (base.with_name(f"{base.name}.py"), base / "__init__.py"):
+                if path.is_file():
+                    return Module(name, path, _tree(path), path.name == "__init__.py")
+        return None
+
+
+def _tree(path: Path) -> ast.Module:
+    try:
+        if path.stat().st_size > SIZE_LIMIT:
+            raise UnreadableAdapterError(f"{path.name} is too large")
+        return ast.parse(path.read_bytes(), filename=str(path))
+    except SyntaxError as error:
+        raise UnreadableAdapterError(
+            f"{path.name}:{error.lineno or 0} is not Python: {error.msg}"
+        ) from None
+    except (OSError, ValueError, RecursionError, MemoryError) as error:
+        raise UnreadableAdapterError(f"{path.name} cannot be read: {error}") from None
+
+
+def named(spec: object) -> tuple[str, str] | None:
+    """Return the module and the function that a value of ``--spec`` names, or None."""
+    if not isinstance(spec, list | tuple) or len(spec) != SPEC_LENGTH:
+        return None
+    module, function = spec
+    if not isinstance(module, str) or not isinstance(function, str):
+        return None
+    return module, function
+
+
+def parts(sources: Sources, module: Module, function: str) -> list[Part]:
+    """Return what an adapter consists of: the function, and what it refers to in the project.
+
+    Names are followed through the module, and through ``import`` into other modules of the
+    project. Where the module does not define the function by a statement of its own, all of
+    the module belongs to it.
+    """
+    found: dict[int, Part] = {}
+    wanted = [(module, function)]
+    if function not in _bindings(module):
+        wanted = [(module, name) for name in _bindings(module)]
+    seen: set[tuple[str, str]] = set()
+    while wanted:
+        owner, name = wanted.pop()
+        if (owner.name, name) in seen:
+            continue
+        seen.add((owner.name, name))
+        node = _bindings(owner).get(name)
+        if node is not None:
+            found.setdefault(id(node), Part(owner, node))
+            wanted.extend((owner, used) for used in _names(node))
+            continue
+        imported = _imported(owner, name, sources)
+        if imported is not None:
+            wanted.append(imported)
+    return list(found.values())
+
+
+def _bindings(module: Module) -> Mapping[str, ast.stmt]:
+    """Return the statements that bind the names of a module."""
+    bound: dict[str, ast.stmt] = {}
+    for node in _statements(module.tree.body):
+        if isinstance(node, Definition):
+            bound[node.name] = node
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    bound[target.id] = node
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            bound[node.target.id] = node
+    return bound
+
+
+def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield the statements of a module, also those under ``if`` and ``try``."""
+    for node in body:
+        yield node
+        if isinstance(node, ast.If):
+            yield from _statements([*node.body, *node.orelse])
+        elif isinstance(node, ast.Try):
+            handlers = [one for handler in node.handlers for one in handler.body]
+            yield from _statements([*node.body, *handlers, *node.orelse, *node.finalbody])
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+
+
+def _imported(module: Module, name: str, sources: Sources) -> tuple[Module, str] | None:
+    """Return where a name comes from, if it is imported from a module of the project."""
+    for node in ast.walk(module.tree):
+        if not isinstance(node, ast.ImportFrom):
+            continue
+        for alias in node.names:
+            if (alias.asname or alias.name) != name:
+                continue
+            origin = _absolute(module, node)
+            found = sources.module(origin) if origin else None
+            if found is not None:
+                return found, alias.name
+    return None
+
+
+def _absolute(module: Module, node: ast.ImportFrom) -> str:
+    if not node.level:
+        return node.module or ""
+    kept = module.name.split(".")
+    drop = node.level - (1 if module.package else 0)
+    base = kept[: len(kept) - drop] if drop else kept
+    return ".".join([*base, *([node.module] if node.module else [])])

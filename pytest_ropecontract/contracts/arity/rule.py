@@ -1,0 +1,145 @@
+"""The rule ``return-arity``."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pytest_ropecontract.contracts.arity import adapter, unpacking
+from pytest_ropecontract.contracts.arity.guards import Facts
+from pytest_ropecontract.contracts.findings import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from pytest_ropecontract.rope.resolution import Resolution
+
+SPEC = "--spec"
+DEFINITION_SUFFIXES = (".py", ".sh", ".txt", ".args")
+TEXT_LIMIT = 1024 * 1024
+NUMBERS = {1: "one result", 2: "two results"}
+
+
+class NotCheckedError(Exception):
+    """There is nothing to check; the text is the reason for a skip."""
+
+
+def check(
+    model: str, resolution: Resolution, root: Path, folders: Sequence[Path | str]
+) -> tuple[Finding, ...]:
+    """Return where an adapter takes another number of results than its embedding returns.
+
+    Args:
+        model: The model's name.
+        resolution: What is built.
+        root: The project's folder, in which modules are looked for first.
+        folders: Further folders in which they are.
+
+    Raises:
+        NotCheckedError: The definition names no adapter, it is not in the project, or no
+            rotary embedding is built.
+    """
+    spec = adapter.named(resolution.parsed.namespace.get("spec"))
+    if spec is None:
+        raise NotCheckedError(f"{model} names no adapter with --spec")
+    rope = resolution.rope
+    if rope is None or rope.returns is None or rope.rotary_class is None:
+        raise NotCheckedError(f"no rotary embedding is built for {model}")
+    name, function = spec
+    sources = adapter.Sources([root, *(root / folder for folder in folders)])
+    try:
+        module = sources.module(name)
+        if module is None:
+            raise NotCheckedError(f"the module {name} of --spec is not in the project")
+        parts = adapter.parts(sources, module, function)
+    except adapter.UnreadableAdapterError as error:
+        return (
+            Finding(
+                "return-arity",
+                model,
+                f"the adapter {name} cannot be read: {error}",
+                flag=f"--spec {name} {function}",
+                remedy="correct the module, training imports it too",
+            ),
+        )
+    facts = Facts(_selectors(resolution), rope.rotary_class, rope.returns)
+    found = unpacking.find(parts, facts)
+    return tuple(_finding(model, one, resolution, root) for one in found)
+
+
+def mentions_spec(text: str) -> bool:
+    """Return whether the text of a definition may name an adapter."""
+    return SPEC in text
+
+
+def mentioning(folders: Iterable[Path]) -> set[Path]:
+    """Return the files in some folders that mention an adapter's flag.
+
+    A file that names another one of its folder, as a variant names what it varies, mentions
+    what that one does.
+    """
+    found: set[Path] = set()
+    for folder in folders:
+        texts = {
+            path: _beginning(path)
+            for path in sorted(folder.glob("*"))
+            if path.suffix in DEFINITION_SUFFIXES and path.is_file()
+        }
+        new = {path for path, text in texts.items() if mentions_spec(text)}
+        while new:
+            found |= new
+            names = "|".join(re.escape(path.stem) for path in sorted(new))
+            named = re.compile(rf"(?<![\w-])(?:{names})(?![\w-])")
+            new = {path for path, text in texts.items() if named.search(text)} - found
+    return found
+
+
+def _beginning(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return file.read(TEXT_LIMIT)
+    except OSError:
+        return ""
+
+
+def _selectors(resolution: Resolution) -> dict[str, object]:
+    rope = resolution.rope
+    selectors = {
+        name: resolution.parsed.namespace[name]
+        for name in ("rope_type", "position_embedding_type")
+        if name in resolution.parsed.namespace
+    }
+    if rope is not None and rope.attention == "mla":
+        selectors["rope_type"] = rope.kind  # where it is None, the config class decides
+    return selectors
+
+
+def _finding(
+    model: str, one: unpacking.Unpacking, resolution: Resolution, root: Path
+) -> Finding:
+    rope = resolution.rope
+    built = rope.rotary_class if rope is not None else None
+    source = resolution.sources.get("kind")
+    place = f"{_relative(one.module.path, root)}:{one.line}"
+    wanted = NUMBERS.get(one.expected, f"{one.expected} results")
+    come = "" if source is None else f" (kind {rope.kind if rope else ''}: {source.text})"
+    return Finding(
+        "return-arity",
+        model,
+        f"{place} takes {wanted} from the rotary embedding, and {built} returns "
+        f"{NUMBERS.get(one.returned, one.returned)}{come}",
+        field="returns",
+        expected=one.expected,
+        actual=one.returned,
+        origin=source.origin if source else None,
+        source=source.text if source else None,
+        remedy='take the results by the rope type: if config.rope_type == "rope", one; else two',
+    )
+
+
+def _relative(path: Path, root: Path) -> str:
+    try:
+        return path.relative_to(root).as_posix()
+    except ValueError:
+        return path.name

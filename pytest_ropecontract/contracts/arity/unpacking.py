@@ -1,0 +1,337 @@
+"""Where the result of a rotary embedding is taken apart, for what is built.
+
+The statements of every function are followed in order. A branch that the built embedding
+does not take is left out, and so is everything after a ``return`` that it does. A condition
+that says nothing about the embedding leaves both of its branches in.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_ropecontract.contracts.arity import guards
+from pytest_ropecontract.contracts.arity.guards import Facts, last_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from pytest_ropecontract.contracts.arity.adapter import Module, Part
+
+# What forward of each class of Megatron returns: one tensor, or a pair.
+CLASS_RETURNS = {
+    "RotaryEmbedding": 1,
+    "MultimodalRotaryEmbedding": 1,
+    "YarnRotaryEmbedding": 2,
+}
+# Under this name Megatron's attention holds its embedding.
+INHERITED = "rotary_pos_emb"
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+_Loop = ast.For | ast.AsyncFor | ast.While
+
+
+@dataclass(frozen=True)
+class Unpacking:
+    """A place where a result is taken apart.
+
+    Attributes:
+        module: The module that it is in.
+        line: Its line.
+        expected: How many results are taken.
+        returned: How many there are.
+    """
+
+    module: Module
+    line: int
+    expected: int
+    returned: int
+
+
+def find(parts: Sequence[Part], facts: Facts) -> list[Unpacking]:
+    """Return the places that take another number of results than there are."""
+    functions = [
+        (part.module, node)
+        for part in parts
+        for node in ast.walk(part.node)
+        if isinstance(node, Function)
+    ]
+    builders = {
+        node.name for _, node in functions if _constructed(node, facts, frozenset()) is not None
+    }
+    held = _held(parts, builders) | {INHERITED}
+    facts = dataclasses.replace(facts, rotary=facts.rotary | held)
+    returns = _constructed_returns(parts, functions, facts, frozenset(builders))
+    facts = dataclasses.replace(facts, returns=returns)
+    wrappers = _wrappers(functions, facts)
+    found: dict[tuple[str, int], Unpacking] = {}
+    for module, node in functions:
+        walk = _Walk(facts, wrappers)
+        walk.function(node)
+        for line, expected, returned in walk.mismatches:
+            found.setdefault((module.name, line), Unpacking(module, line, expected, returned))
+    return sorted(found.values(), key=lambda one: (one.module.name, one.line))
+
+
+def _held(parts: Sequence[Part], builders: set[str]) -> set[str]:
+    """Return the names to which an embedding is assigned."""
+    made = {*CLASS_RETURNS, *builders}
+    return {
+        name
+        for part in parts
+        for node in ast.walk(part.node)
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if (name := last_name(target)) is not None and _makes(node.value, made)
+    }
+
+
+def _makes(value: ast.expr, made: set[str]) -> bool:
+    if isinstance(value, ast.IfExp):
+        return _makes(value.body, made) or _makes(value.orelse, made)
+    return isinstance(value, ast.Call) and last_name(value.func) in made
+
+
+def _constructed(node: Function, facts: Facts, builders: frozenset[str]) -> set[str] | None:
+    """Return the classes that a function returns an embedding of, or None."""
+    found: set[str] = set()
+    walk = _Walk(facts, {})
+    walk.function(node)
+    for value in walk.returned:
+        for option in _options(value, walk.facts):
+            name = last_name(option.func) if isinstance(option, ast.Call) else None
+            if name in CLASS_RETURNS or name in builders:
+                found.add(str(name))
+    return found or None
+
+
+def _constructed_returns(
+    parts: Sequence[Part],
+    functions: Sequence[tuple[Module, Function]],
+    facts: Facts,
+    builders: frozenset[str],
+) -> int:
+    """Return how many results there are: of the class that the adapter itself constructs.
+
+    Where it constructs none, or several, or leaves that open, it is the class that Megatron
+    builds.
+    """
+    by_name = {node.name: node for _, node in functions}
+    classes: set[str] = set()
+    for _, node in functions:
+        walk = _Walk(facts, {})
+        walk.function(node)
+        for target, value in walk.assigned:
+            if target not in facts.rotary:
+                continue
+            for option in _options(value, walk.facts):
+                name = last_name(option.func) if isinstance(option, ast.Call) else None
+                if name in CLASS_RETURNS:
+                    classes.add(str(name))
+                elif name in builders:
+                    classes |= _constructed(by_name[str(name)], facts, frozenset()) or set()
+    del parts
+    counts = {CLASS_RETURNS[name] for name in classes if name in CLASS_RETURNS}
+    return counts.pop() if len(counts) == 1 else facts.returns
+
+
+def _options(value: ast.expr, facts: Facts) -> Iterator[ast.expr]:
+    """Yield what an expression may be, without the branches that are not taken."""
+    if not isinstance(value, ast.IfExp):
+        yield value
+        return
+    decided = guards.holds(value.test, facts)
+    if decided is not False:
+        yield from _options(value.body, facts)
+    if decided is not True:
+        yield from _options(value.orelse, facts)
+
+
+def _wrappers(
+    functions: Sequence[tuple[Module, Function]], facts: Facts
+) -> dict[str, int]:
+    """Return the functions that hand on the result of an embedding, with their own count."""
+    wrappers: dict[str, int] = {}
+    for _ in range(3):  # a wrapper of a wrapper of a wrapper
+        known = dict(wrappers)
+        for _, node in functions:
+            if node.name in facts.rotary:
+                continue
+            walk = _Walk(facts, wrappers)
+            walk.function(node)
+            counts = set()
+            for value in walk.returned:
+                for option in _options(value, walk.facts):
+                    if isinstance(option, ast.Tuple):
+                        counts.add((len(option.elts), False))
+                    else:
+                        counts.add((walk.count(option) or 0, walk.is_result(option)))
+            hands_on = any(result for _, result in counts)
+            distinct = {count for count, _ in counts}
+            if hands_on and len(distinct) == 1 and 0 not in distinct:
+                wrappers[node.name] = distinct.pop()
+        if wrappers == known:
+            break
+    return wrappers
+
+
+class _Walk:
+    """Follows the statements of one function."""
+
+    def __init__(self, facts: Facts, wrappers: dict[str, int]) -> None:
+        self.facts = facts
+        self.wrappers = wrappers
+        self.counts: dict[str, int] = {}
+        self.mismatches: list[tuple[int, int, int]] = []
+        self.returned: list[ast.expr] = []
+        self.assigned: list[tuple[str, ast.expr]] = []
+
+    def function(self, node: Function) -> None:
+        """Follow a function from its first statement."""
+        self._block(node.body)
+
+    def count(self, value: ast.expr) -> int | None:
+        """Return how many results an expression holds, or None where it holds none."""
+        if isinstance(value, ast.Name):
+            return self.counts.get(value.id)
+        if not isinstance(value, ast.Call):
+            return None
+        function = value.func
+        name = last_name(function)
+        if name in self.wrappers:
+            return self.wrappers[name]
+        if name in ("forward", "__call__") and isinstance(function, ast.Attribute):
+            name = last_name(function.value)
+        elif isinstance(function, ast.Name) and name == INHERITED:
+            return None  # a local of this name is a table of angles
+        return self.facts.returns if name in self.facts.rotary else None
+
+    def is_result(self, value: ast.expr) -> bool:
+        """Return whether an expression is the result of an embedding."""
+        return self.count(value) is not None
+
+    def _block(self, body: Iterable[ast.stmt]) -> bool:
+        """Follow statements, and return whether the function goes on after them."""
+        return all(self._statement(node) for node in body)
+
+    def _statement(self, node: ast.stmt) -> bool:  # noqa: PLR0911  # one way out a statement
+        if isinstance(node, ast.If):
+            return self._branches(node)
+        if isinstance(node, ast.Match):
+            return self._cases(node)
+        if isinstance(node, ast.Try | ast.TryStar):
+            return self._tried(node)
+        if isinstance(node, ast.With | ast.AsyncWith):
+            return self._block(node.body)
+        if isinstance(node, _Loop):
+            self._block(node.body)
+            return self._block(node.orelse)
+        if isinstance(node, Function | ast.ClassDef):
+            return True  # followed on its own
+        if isinstance(node, ast.Return):
+            if node.value is not None:
+                self._expression(node.value)
+                self.returned.append(node.value)
+            return False
+        if isinstance(node, ast.Raise | ast.Break | ast.Continue):
+            return not isinstance(node, ast.Raise)
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            self._assignment(node)
+        else:
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, ast.expr):
+                    self._expression(child)
+        return True
+
+    def _branches(self, node: ast.If) -> bool:
+        decided = guards.holds(node.test, self.facts)
+        if decided is not None:
+            return self._block(node.body if decided else node.orelse)
+        if guards.asks_about(node.test, self.facts):
+            return True  # the code looks at what it got
+        before = dict(self.counts)
+        goes_on = self._block(node.body)
+        after, self.counts = self.counts, before
+        other = self._block(node.orelse)
+        self.counts = {**after, **self.counts}
+        return goes_on or other
+
+    def _cases(self, node: ast.Match) -> bool:
+        goes_on = False
+        for case in node.cases:
+            decided = guards.matches(node.subject, case.pattern, self.facts)
+            if case.guard is not None and decided:
+                decided = guards.holds(case.guard, self.facts)
+            if decided is False:
+                continue
+            goes_on = self._block(case.body) or goes_on
+            if decided:
+                return goes_on
+        return True
+
+    def _tried(self, node: ast.Try | ast.TryStar) -> bool:
+        caught = {
+            guards.last_name(one)
+            for handler in node.handlers
+            for one in (
+                handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+            )
+            if one is not None
+        }
+        bare = any(handler.type is None for handler in node.handlers)
+        if bare or caught & {"ValueError", "TypeError", "Exception", "BaseException"}:
+            # A wrong number of results raises ValueError, and that is dealt with.
+            return self._block(node.finalbody)
+        goes_on = self._block([*node.body, *node.orelse])
+        for handler in node.handlers:
+            goes_on = self._block(handler.body) or goes_on
+        return self._block(node.finalbody) and goes_on
+
+    def _assignment(self, node: ast.Assign | ast.AnnAssign) -> None:
+        if node.value is None:
+            return
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        self._expression(node.value)
+        for target in targets:
+            name = last_name(target)
+            if name is not None:
+                self.assigned.append((name, node.value))
+        for value in _options(node.value, self.facts):
+            for target in targets:
+                self._bind(target, value, node.value)
+
+    def _bind(self, target: ast.expr, value: ast.expr, whole: ast.expr) -> None:
+        count = self.count(value)
+        if isinstance(target, ast.Tuple | ast.List):
+            if count is not None:
+                self._taken_apart(target, count)
+            return
+        if not isinstance(target, ast.Name):
+            return
+        results = set(self.facts.results)
+        if count is None:
+            self.counts.pop(target.id, None)
+            results.discard(target.id)
+        else:
+            self.counts[target.id] = count
+            results.add(target.id)
+        bound = {**self.facts.bound, target.id: whole}
+        self.facts = dataclasses.replace(self.facts, results=frozenset(results), bound=bound)
+
+    def _taken_apart(self, target: ast.Tuple | ast.List, count: int) -> None:
+        wanted = len(target.elts)
+        starred = any(isinstance(one, ast.Starred) for one in target.elts)
+        fits = count >= wanted - 1 and count > 1 if starred else count == wanted
+        if not fits:
+            self.mismatches.append((target.lineno, wanted - starred, count))
+
+    def _expression(self, value: ast.expr) -> None:
+        """Look for an element that is taken of a result: ``rotary(n)[0]``."""
+        for node in ast.walk(value):
+            if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Constant):
+                continue
+            count, index = self.count(node.value), node.slice.value
+            if count is not None and isinstance(index, int) and count == 1:
+                # One tensor: this is the first position of it, and not an error.
+                self.mismatches.append((node.lineno, max(index + 1, 2), count))

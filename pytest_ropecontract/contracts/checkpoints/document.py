@@ -1,0 +1,121 @@
+"""A checkpoint's file as a JSON document, or why it is none."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from typing import TYPE_CHECKING, Any
+
+from pytest_ropecontract.errors import RopeContractError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SIZE_LIMIT = 8 * 1024 * 1024
+"""Bytes of a file that are read. A config.json has some kilobytes, with the lists of a
+quantization some hundreds."""
+CONFIG_FILE = "config.json"
+_REMEDY = "copy the checkpoint's config.json, or its RoPE part, here"
+
+
+class CheckpointError(RopeContractError):
+    """A checkpoint's file that cannot be read."""
+
+
+def load(path: Path, name: str) -> dict[str, Any]:
+    """Read a checkpoint's ``config.json``.
+
+    Args:
+        path: The file, or a folder that holds a file of this name.
+        name: What to call it in errors.
+
+    Raises:
+        CheckpointError: There is no such file, it cannot be read, is too large, is not
+            JSON, or is no object; the headline says which.
+    """
+    try:
+        if path.is_dir():
+            path = path / CONFIG_FILE
+            if not path.exists():
+                raise CheckpointError(f"{name} is a folder without {CONFIG_FILE}", remedy=_REMEDY)
+            name = f"{name}/{CONFIG_FILE}"
+        content = _content(path, name)
+    except OSError as error:
+        raise CheckpointError(f"{name} cannot be read: {error.strerror}", remedy=_REMEDY) from None
+    except ValueError as error:  # a null byte in the path
+        raise CheckpointError(f"{name} cannot be read: {error}", remedy=_REMEDY) from None
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise CheckpointError(f"{name} is not UTF-8 text", remedy=_REMEDY) from None
+    return parse(text, name)
+
+
+def _content(path: Path, name: str) -> bytes:
+    """Read a file without waiting for one that never ends, or never begins.
+
+    Raises:
+        OSError: It cannot be opened.
+        CheckpointError: It is not a file, or too large.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise CheckpointError(f"{name} is no file", remedy=_REMEDY)
+        content = file.read(SIZE_LIMIT + 1)
+    if len(content) > SIZE_LIMIT:
+        raise CheckpointError(
+            f"{name} is too large: more than {SIZE_LIMIT // 1024**2} MB", remedy=_REMEDY
+        )
+    return content
+
+
+def parse(text: str, name: str) -> dict[str, Any]:
+    """Read a document from JSON text.
+
+    Raises:
+        CheckpointError: Not JSON, cut off, nested too deeply, with a number that is none, a
+            key that is given twice with two values, or no object.
+    """
+    try:
+        # NaN and Infinity are no JSON, but Python writes them, and configs have them in
+        # places that are not RoPE. Where they are, the value is refused.
+        document = json.loads(text, object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        cut = error.pos >= len(text.rstrip()) or "Unterminated string" in error.msg
+        state = "is empty" if not text.strip() else "is cut off" if cut else "is not JSON"
+        where = "" if not text.strip() else f" at line {error.lineno}: {error.msg}"
+        raise CheckpointError(f"{name} {state}{where}", remedy=_REMEDY) from None
+    except RecursionError:
+        raise CheckpointError(f"{name} is nested too deeply", remedy=_REMEDY) from None
+    except _RepeatedKeyError as error:
+        raise CheckpointError(
+            f"{name} states {error} twice, with different values",
+            remedy="keep the one that the checkpoint was trained with",
+        ) from None
+    except ValueError:
+        # Python reads whole numbers of up to 4300 digits.
+        raise CheckpointError(
+            f"{name} has a number of too many digits", remedy=_REMEDY
+        ) from None
+    if not isinstance(document, dict):
+        what = {list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+        raise CheckpointError(
+            f"{name} is {what.get(type(document), 'a number')}, not an object", remedy=_REMEDY
+        )
+    return document
+
+
+class _RepeatedKeyError(Exception):
+    pass
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of its members; JSON readers do not agree on which of two is read."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found and found[key] != value:
+            raise _RepeatedKeyError(repr(key))
+        found[key] = value
+    return found

@@ -1,0 +1,241 @@
+"""Which flags, if any, make a model use a value: found out by using them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pytest_ropecontract.contracts.checkpoints.expected import softmax_multiplier
+from pytest_ropecontract.contracts.expectation import equal
+from pytest_ropecontract.contracts.rules import ROPE_DESTS
+from pytest_ropecontract.megatron.pipeline import PipelineCallError
+from pytest_ropecontract.rope.frequencies import yarn_get_mscale
+from pytest_ropecontract.rope.resolution import resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_ropecontract.contracts.checkpoints.comparison import Difference
+    from pytest_ropecontract.contracts.checkpoints.published import PublishedRope
+    from pytest_ropecontract.megatron.pipeline import Pipeline
+    from pytest_ropecontract.rope.resolution import Resolution
+
+NO_FUSION = "--no-rope-fusion"
+
+
+@dataclass(frozen=True)
+class Reached:
+    """Whether some flags make a model use a value.
+
+    Attributes:
+        flags: The tokens that do, an empty list where removing a flag does, or None where
+            nothing does.
+        remedy: What to type.
+        reason: Why nothing does.
+    """
+
+    flags: tuple[str, ...] | None
+    remedy: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """An argv that may lead to a value: what is added to a definition's, and removed."""
+
+    argv: tuple[str, ...]
+    added: tuple[str, ...]
+    removed: str | None = None
+
+    @property
+    def text(self) -> str:
+        """What to do, without the place."""
+        added, removed = " ".join(self.added), self.removed
+        if not added:
+            return f"remove {removed}"
+        return f"declare {added}" if removed is None else f"replace {removed} by {added}"
+
+
+class Reach:
+    """Finds the flags that make a model use a value, by resolving the model with them.
+
+    A flag that is parsed and never handed on, one whose type cannot hold the value, and one
+    that makes the config refuse are thereby told from one that works.
+
+    Args:
+        pipeline: What resolves an argv.
+    """
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self.pipeline = pipeline
+
+    def find(
+        self, resolution: Resolution, difference: Difference, published: PublishedRope
+    ) -> Reached:
+        """Return which flags make a model use a published value.
+
+        Args:
+            resolution: What is built without them.
+            difference: The field, and the published value.
+            published: The whole that it is part of.
+        """
+        surface = self.pipeline.megatron.surface.name
+        if difference.field == "kind" and published.refusal is not None:
+            remedy = "allow the deviation (rope_contract_allow), or train this model elsewhere"
+            return Reached(None, remedy, f"and {published.refusal}")
+        if published.values.get("mrope_interleaved") and difference.field in (
+            "kind",
+            "mrope_interleaved",
+        ):
+            why = "and Megatron divides frequencies into contiguous sections, not interleaved ones"
+            return Reached(None, "allow it where only text is trained (rope_contract_allow)", why)
+        for one in self._candidates(resolution, difference, published):
+            if self._uses(one.argv, difference):
+                return Reached(one.added, f"{one.text} in the definition")
+        return Reached(
+            None,
+            "add a flag that reaches it (rope_contract_arguments, rope_contract_rotary), or "
+            "allow the deviation (rope_contract_allow)",
+            f"and no flag of {surface} sets it",
+        )
+
+    def _uses(self, argv: Sequence[str], difference: Difference) -> bool:
+        """Return whether an argv leads to the published value."""
+        try:
+            rope = resolve(self.pipeline, argv).rope
+        except PipelineCallError:
+            return False
+        if rope is None:
+            return False
+        actual = getattr(rope, difference.field, None)
+        if difference.field == "seq_len_interpolation_factor":
+            actual = actual or 1.0
+        elif difference.field == "rope_scaling":
+            actual = bool(actual)
+        elif difference.field == "no_rope_layers":
+            actual = tuple(int(bool(one)) for one in actual or (0,) * len(difference.expected))
+            actual = actual[: len(difference.expected)]
+        return equal(difference.expected, actual)
+
+    def _candidates(
+        self, resolution: Resolution, difference: Difference, published: PublishedRope
+    ) -> Iterator[_Candidate]:
+        """Yield what may lead to the value."""
+        argv = resolution.argv
+        source = resolution.sources.get(difference.field)
+        removable = source is not None and source.origin == "declared" and source.dest is not None
+        without = self._without(resolution, source.dest or "") if source and removable else None
+        for tokens in self._additions(resolution, difference, published):
+            yield _Candidate((*argv, *tokens), tokens)
+            if difference.field != "kind":
+                continue
+            unfused = (*tokens, NO_FUSION) if NO_FUSION in self.pipeline.flags else tokens
+            yield _Candidate((*argv, *unfused), unfused)
+            if source is not None and without is not None:
+                # --use-rotary-position-embeddings overrides what is said beside it.
+                yield _Candidate((*without, *tokens), tokens, source.text)
+        if source is not None and without is not None:
+            yield _Candidate(without, (), source.text)
+
+    def _without(self, resolution: Resolution, dest: str) -> tuple[str, ...]:
+        """Return a definition's argv without the flags of one namespace attribute."""
+        tokens = list(resolution.parsed.argv)
+        removed: set[int] = set()
+        for one in resolution.parsed.occurrences:
+            if one.dest == dest:
+                removed.update(range(one.start, one.start + 1 + len(one.values)))
+        start = resolution.parsed.base_length
+        return tuple(
+            token for index, token in enumerate(tokens) if index >= start and index not in removed
+        )
+
+    def _additions(
+        self, resolution: Resolution, difference: Difference, published: PublishedRope
+    ) -> Iterator[tuple[str, ...]]:
+        rope = resolution.rope
+        if rope is None:
+            return
+        field, value = difference.field, difference.expected
+        mla = rope.attention == "mla"
+        if field == "kind":
+            yield from self._kind("rope_type" if mla else "position_embedding_type", published)
+        elif field == "rotary_dim":
+            yield from self._width(resolution, value, mla=mla)
+        elif field in ("magnitude", "softmax_multiplier"):
+            yield from self._mscales(resolution, published, field)
+        elif field == "no_rope_layers":
+            yield from self._stated("no_rope_freq", "[" + ",".join(map(str, value)) + "]")
+        else:
+            source = resolution.sources.get(field)
+            dests = [name for name, fields in ROPE_DESTS.items() if field in fields]
+            if source is not None and source.dest is not None:
+                dests.insert(0, source.dest)
+            for dest in dict.fromkeys(dests):
+                yield from self._stated(dest, value)
+
+    def _kind(self, selector: str, published: PublishedRope) -> Iterator[tuple[str, ...]]:
+        sections = published.values.get("mrope_section", ())
+        for tokens in self._stated(selector, published.kind):
+            if published.kind == "mrope":
+                yield (*tokens, "--mrope-section", *(str(one) for one in sections))
+            else:
+                yield tokens
+
+    def _width(self, resolution: Resolution, width: int, *, mla: bool) -> Iterator[tuple[str, ...]]:
+        rope = resolution.rope
+        if mla or rope is None:
+            yield from self._stated("qk_pos_emb_head_dim", width)
+            return
+        percent = rope.rotary_percent or 1.0
+        if rope.rotary_dim:
+            head = round(rope.rotary_dim / percent) if percent < 1 else rope.rotary_dim
+            if width <= head:
+                yield from self._stated("rotary_percent", width / head)
+        yield from self._stated("kv_channels", width)
+
+    def _mscales(
+        self, resolution: Resolution, published: PublishedRope, field: str
+    ) -> Iterator[tuple[str, ...]]:
+        """Yield the mscales from which a magnitude and a softmax multiplier follow."""
+        rope = resolution.rope
+        if rope is None:
+            return
+        if rope.kind != "yarn":
+            yield from self._stated("mscale_all_dim", 0)
+            return
+        factor = published.values.get("rotary_scaling_factor", rope.rotary_scaling_factor)
+        softmax = softmax_multiplier(published, rope.attention, factor)
+        wanted = published.values.get("magnitude")
+        if factor is None or factor <= 1 or wanted is None or softmax is None:
+            return
+        growth = 0.1 * math.log(factor)
+        all_dim = (math.sqrt(softmax) - 1.0) / growth if rope.attention == "mla" else 0.0
+        mscale = (wanted * yarn_get_mscale(factor, all_dim) - 1.0) / growth
+        for scale in self._stated("mscale_all_dim", _tidy(all_dim)):
+            if field == "softmax_multiplier" or rope.attention != "mla":
+                yield scale
+            for numerator in self._stated("mscale", _tidy(mscale)):
+                yield (*numerator, *scale)
+
+    def _stated(self, dest: str, value: Any) -> Iterator[tuple[str, ...]]:
+        for one in self.pipeline.statements(dest):
+            if not one.anything:
+                if one.constant is value:
+                    yield (one.flag,)
+            elif value is not None and not isinstance(value, bool):
+                values = value if isinstance(value, tuple) else (value,)
+                yield (one.flag, *(_written(single) for single in values))
+
+
+def _tidy(value: float) -> float:
+    """Return the short decimal that a value was, before a logarithm was taken of it."""
+    short = round(value, 6)
+    return short if math.isclose(short, value, rel_tol=1e-9, abs_tol=1e-12) else value
+
+
+def _written(value: Any) -> str:
+    """Write a value as a flag takes it: whole numbers without a fraction, others exactly."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return repr(value) if isinstance(value, float) else str(value)

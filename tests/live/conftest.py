@@ -1,0 +1,11 @@
+from __future__ import annotations
+
+import pytest
+from likeness import definitions
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run what asks for a definition on every one."""
+    if "definition" in metafunc.fixturenames:
+        found = definitions()
+        metafunc.parametrize("definition", found.values(), ids=found)
