@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pytest_ropecontract.contracts.findings import Finding
     from pytest_ropecontract.definitions import Registry, load_sibling_model_args
     from pytest_ropecontract.errors import RopeContractError
-    from pytest_ropecontract.fixtures import RopeExpand, RopeResolve
+    from pytest_ropecontract.fixtures import RopeContractOf, RopeExpand, RopeResolve
     from pytest_ropecontract.marks import rope_expect
     from pytest_ropecontract.rope.config import RopeConfig
     from pytest_ropecontract.rope.effect import Effect, compare
@@ -27,6 +27,7 @@ __all__ = [
     "Resolution",
     "RopeConfig",
     "RopeContractError",
+    "RopeContractOf",
     "RopeExpand",
     "RopeResolve",
     "compare",
@@ -42,6 +43,7 @@ _MODULES = {
     "Resolution": "rope.resolution",
     "RopeConfig": "rope.config",
     "RopeContractError": "errors",
+    "RopeContractOf": "fixtures",
     "RopeExpand": "fixtures",
     "RopeResolve": "fixtures",
     "compare": "rope.effect",

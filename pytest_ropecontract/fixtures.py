@@ -63,6 +63,13 @@ class RopeOmissions(Protocol):
         """Return a strategy over command lines with some flags left out."""
 
 
+class RopeContractOf(Protocol):
+    """The type of the fixture ``rope_contract_of``."""
+
+    def __call__(self, config: object, model: str | None = None, /, **arguments: Any) -> RopeConfig:
+        """Check a config object, and return what is built from it."""
+
+
 @pytest.fixture(scope="session")
 def rope_models(pytestconfig: pytest.Config) -> Registry:
     """The registered model definitions, a mapping from name to definition."""
@@ -155,3 +162,51 @@ def rope_config(
         message = refused.message if refused is not None else "refused"
         raise _failure(f"rope_config: {rope_model}: nothing is built: {message}", pytestconfig)
     return resolution.rope
+
+
+@pytest.fixture
+def rope_contract_of(request: pytest.FixtureRequest) -> RopeContractOf:
+    """A function that holds a config which was built in code to a model's contracts.
+
+    ``rope_contract_of(provider, "kimi-k2")`` resolves the config object as the model would,
+    checks the ``rope_expect`` marks and the checkpoints of the model on it, and returns the
+    ``RopeConfig``. Without a name the model is the test's own ``rope_model``. What the model
+    is given beside its config is given here, too: ``rotary_base=500000``.
+    """
+    project = _project(request.config)
+
+    def check(config: object, model: str | None = None, /, **arguments: Any) -> RopeConfig:
+        __tracebackhide__ = True
+        from pytest_ropecontract import marks
+        from pytest_ropecontract.rope.built import resolve_config
+
+        name = model or _own_model(request)
+        try:
+            resolution = resolve_config(config, **arguments)
+            expectations = marks.expectations_of(request.session, name)
+            known = expectations or project.checkpoints(project.registry[name].name)
+            findings = project.check_config(name, resolution, expectations)
+        except (RopeContractError, pytest.UsageError) as error:
+            raise _failure(str(error), request.config) from None
+        if not known or resolution.rope is None:
+            raise _failure(
+                f"rope_contract_of: {name} has no contract\n"
+                "  remedy: mark a test with rope_expect, or add the model's checkpoint",
+                request.config,
+            )
+        failed = [one for one in findings if one.status == "fail"]
+        if failed:
+            raise marks.ContractFailed(failed)
+        return resolution.rope
+
+    return check
+
+
+def _own_model(request: pytest.FixtureRequest) -> str:
+    callspec = getattr(request.node, "callspec", None)
+    model = callspec.params.get("rope_model") if callspec is not None else None
+    if model is None:
+        raise _failure(
+            "rope_contract_of: no model is named, and the test has no rope_model", request.config
+        )
+    return str(model)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from os import PathLike, fspath
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract import paths
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pytest
 
     from pytest_ropecontract.definitions import Registry

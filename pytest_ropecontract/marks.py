@@ -254,3 +254,10 @@ def gather(session: pytest.Session, items: Sequence[pytest.Item]) -> None:
             if all((one.fields, one.declared) != stated for one in known):
                 known.append(expectation)
     config.stash[EXPECTATIONS] = found
+
+
+def expectations_of(session: pytest.Session, model: str) -> list[Expectation]:
+    """Return what the marks of a run demand of a model."""
+    if EXPECTATIONS not in session.config.stash:
+        gather(session, session.items)  # a run without --rope-contract
+    return session.config.stash[EXPECTATIONS].get(model, [])

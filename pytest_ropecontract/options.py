@@ -19,7 +19,6 @@ DEFAULT_MODELS = ("scripts/models/*.py", "scripts/models/*.sh")
 DEFAULT_TIME_LIMIT = "20"
 REPORT_SUFFIXES = (".json",)
 
-DEFAULT_EXAMPLES = "100"
 MOST_EXAMPLES = 1_000_000
 
 LISTS = {
@@ -57,7 +56,8 @@ TEXTS = {
         "arguments in which the framework's own model provider differs."
     ),
     "rope_contract_examples": (
-        "How many omissions Hypothesis draws for every model. Default: 100"
+        "How many omissions Hypothesis draws for every model. Default: the max_examples of the "
+        "Hypothesis profile, 100 where none is loaded. 0: none."
     ),
     "rope_contract_unknown": (
         "reject (default), or drop where the framework ignores unknown flags."
@@ -109,7 +109,8 @@ def add_options(parser: pytest.Parser) -> None:
         dest="rope_contract_examples",
         metavar="N",
         default=None,
-        help="how many omissions Hypothesis draws for every model; default 100",
+        help="how many omissions Hypothesis draws for every model; default: as the Hypothesis "
+        "profile says",
     )
     parser.addini(
         "rope_contract_strict", "Let everything fail that is only noted.", "bool", default=False
@@ -125,8 +126,9 @@ class Options:
         models: Globs of the files that define models.
         pythonpath: Absolute folders in which modules are found.
         time_limit: Seconds that the expansion of one definition may take.
-        examples: How many omissions are drawn for every model.
-        seed: Of the draws, as ``--hypothesis-seed`` gives it.
+        examples: How many omissions are drawn for every model; None: as many as the
+            Hypothesis profile says.
+        seed: Of the draws, as ``--hypothesis-seed`` gives it, or None.
         reports: Files to write.
         surface_from: The option, variable or ini key that names the surface.
         settings: What the project states about itself.
@@ -136,8 +138,8 @@ class Options:
     models: tuple[str, ...]
     pythonpath: tuple[str, ...]
     time_limit: float
-    examples: int
-    seed: int | None
+    examples: int | None
+    seed: int | str | None
     reports: tuple[Path, ...]
     surface_from: str
     settings: Settings
@@ -226,10 +228,12 @@ def _surface(config: pytest.Config) -> tuple[str, str]:
     return _text(config, "rope_contract_surface") or "auto", "rope_contract_surface"
 
 
-def _examples(config: pytest.Config) -> int:
+def _examples(config: pytest.Config) -> int | None:
     given = config.getoption("rope_contract_examples")
     name = "rope_contract_examples" if given is None else "--rope-contract-examples"
-    text = str(given or _text(config, "rope_contract_examples") or DEFAULT_EXAMPLES)
+    text = _text(config, "rope_contract_examples") if given is None else given
+    if text is None:
+        return None
     if not text.isdecimal() or int(text) > MOST_EXAMPLES:
         raise pytest.UsageError(
             f"{name}: {text!r} is not a whole number from 0 to {MOST_EXAMPLES}"
@@ -237,9 +241,15 @@ def _examples(config: pytest.Config) -> int:
     return int(text)
 
 
-def _seed(config: pytest.Config) -> int | None:
-    text = config.getoption("hypothesis_seed", None)
-    return int(text) if text is not None and str(text).isdecimal() else None
+def _seed(config: pytest.Config) -> int | str | None:
+    """Return what ``--hypothesis-seed`` gives: a whole number, else any text."""
+    text = config.getoption("--hypothesis-seed", None)
+    if text is None:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        return str(text)
 
 
 def _time_limit(config: pytest.Config) -> float:

@@ -9,6 +9,7 @@ import pytest
 from pytest_ropecontract import collection, marks, options
 from pytest_ropecontract.fixtures import (
     rope_config,
+    rope_contract_of,
     rope_expand,
     rope_model,
     rope_models,
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "rope_config",
+    "rope_contract_of",
     "rope_expand",
     "rope_model",
     "rope_models",

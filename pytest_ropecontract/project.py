@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from pytest_ropecontract.contracts.arity import rule as arity
 from pytest_ropecontract.contracts.checkpoints import comparison, files
 from pytest_ropecontract.contracts.checkpoints import reader as checkpoint_reader
 from pytest_ropecontract.contracts.checkpoints.document import CheckpointError
-from pytest_ropecontract.contracts.checkpoints.reach import Reach
+from pytest_ropecontract.contracts.checkpoints.reach import Attributes, Reach
 from pytest_ropecontract.contracts.findings import Finding
 from pytest_ropecontract.definitions.definition import DefinitionError
 from pytest_ropecontract.errors import RopeContractError
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_ropecontract.contracts.allowances import Allowance
-    from pytest_ropecontract.contracts.checkpoints.reader import Checkpoint
+    from pytest_ropecontract.contracts.checkpoints.published import Checkpoint
+    from pytest_ropecontract.contracts.checkpoints.reach import Finder
     from pytest_ropecontract.contracts.expectation import Expectation
     from pytest_ropecontract.definitions import Registry
     from pytest_ropecontract.definitions.definition import Expansion
@@ -196,7 +198,28 @@ class Project:
         resolution = self._resolution(model)
         if resolution is None:
             return ()
-        reach = Reach(self.pipeline)
+        return self._settle(self._compare(model, resolution, Reach(self.pipeline)))
+
+    def check_config(
+        self, model: str, resolution: Resolution, expectations: Iterable[Expectation]
+    ) -> tuple[Finding, ...]:
+        """Return what the contracts of a model find on a config that was built in code.
+
+        Allowances are of definitions, and do not apply.
+
+        Args:
+            model: The model whose contracts they are.
+            resolution: What is built from the config, see ``resolve_config``.
+            expectations: What marks demand of the model; that a flag declares a value is
+                not asked here.
+        """
+        found = self._compare(model, resolution, Attributes())
+        for one in expectations:
+            declared = dataclasses.replace(one, declared=False)
+            found.extend(declared.check(model, resolution))
+        return tuple(found)
+
+    def _compare(self, model: str, resolution: Resolution, reach: Finder) -> list[Finding]:
         found: list[Finding] = []
         for path in self.checkpoints(model):
             name = self._shown(path)
@@ -206,38 +229,40 @@ class Project:
                 found.append(Finding("checkpoint", model, error.headline, remedy=error.remedy))
             else:
                 found.extend(comparison.check(model, checkpoint, resolution, reach))
-        return self._settle(found)
+        return found
 
     def search_omissions(
         self,
         model: str,
         expectations: Sequence[Expectation],
-        examples: int,
-        seed: int | None,
+        examples: int | None,
+        seed: int | str | None,
     ) -> Search | None:
         """Return which flags a model could lose without a contract that notices.
 
         Args:
             model: The model's name.
             expectations: What marks demand of it; its checkpoints are contracts too.
-            examples: How many omissions are drawn beside the systematic ones.
+            examples: How many omissions are drawn beside the systematic ones; None: as many
+                as the Hypothesis profile says.
             seed: Of the draws; None: the same in every run.
 
         Raises:
             RopeContractError: The model cannot be expanded or resolved.
         """
         from pytest_ropecontract.omissions.engine import OmissionEngine
-        from pytest_ropecontract.omissions.search import search
+        from pytest_ropecontract.omissions.search import Surroundings, search
 
         whole = self._resolution(model)
         if whole is None or whole.rope is None:
             return None
         reach = Reach(self.pipeline)
         published = self._readable_checkpoints(model)
+        failing = ("fail", "note") if self.settings.strict else ("fail",)
 
         def fails(findings: Iterable[Finding]) -> bool:
             return any(
-                one.status == "fail" and not any(a.covers(one) for a in self.settings.allowances)
+                one.status in failing and not any(a.covers(one) for a in self.settings.allowances)
                 for one in findings
             )
 
@@ -246,13 +271,37 @@ class Project:
                 fails(comparison.check(model, one, resolution, reach)) for one in published
             )
 
-        def loud(resolution: Resolution) -> bool:
-            return fails(rules.check(model, resolution, self.pipeline))
-
+        around = Surroundings(
+            notices=lambda expectation, other: fails(expectation.check(model, other)),
+            loud=lambda other: fails(rules.check(model, other, self.pipeline)),
+            strict=self.settings.strict,
+            checkpoint=None if published else self._checkpoint_to_add(model),
+            siblings=self._siblings(model),
+        )
         with self.pipeline.active():
             engine = OmissionEngine(self.pipeline, whole.argv, guard)
-            found = search(model, engine, examples, seed, loud)
+            found = search(model, engine, examples, seed, around)
         return dataclasses.replace(found, findings=self._settle(found.findings))
+
+    def _checkpoint_to_add(self, model: str) -> str | None:
+        """Return a file that would be found as a model's checkpoint."""
+        for pattern in self.settings.checkpoints:
+            path = pattern.replace("{model}", model)
+            if "{model}" in pattern and not any(character in path for character in "*?[]{}"):
+                return path
+        return None
+
+    def _siblings(self, model: str) -> dict[str, dict[str, str]]:
+        """Return the values of RoPE flags of the models whose names begin with the same word."""
+        from pytest_ropecontract.omissions.mutations import values_of
+        from pytest_ropecontract.omissions.units import units_of
+
+        found = {}
+        for name in self.registry:
+            if name != model and _first_word(name) == _first_word(model):
+                with contextlib.suppress(RopeContractError):  # its own items say why
+                    found[name] = values_of(units_of(self.pipeline, self.expand(name)))
+        return found
 
     def _readable_checkpoints(self, model: str) -> list[Checkpoint]:
         """Return the checkpoints of a model that can be read; the others are findings."""
@@ -263,11 +312,13 @@ class Project:
         return found
 
     def may_have_adapter(self, model: str) -> bool:
-        """Return whether the text of a model's definition mentions ``--spec``.
+        """Return whether a model's definition mentions ``--spec``, or states what it unpacks.
 
         Its argv says it for certain, but only once the model is expanded.
         """
         definition = self.registry[model]
+        if definition.unpacks is not None:
+            return True
         if definition.path is None:
             # Of tokens that were registered as they are, the representation shows them.
             return arity.mentions_spec(repr(definition.source))
@@ -288,6 +339,9 @@ class Project:
         resolution = self._resolution(model)
         if resolution is None:
             return ()
+        stated = self.registry[model].unpacks
+        if stated is not None:
+            return self._settle(arity.check_stated(model, resolution, stated))
         root = self.settings.root
         return self._settle(arity.check(model, resolution, root, self.registry.pythonpath))
 
@@ -317,6 +371,12 @@ class Project:
             return path.resolve().relative_to(self.settings.root.resolve()).as_posix()
         except ValueError:
             return path.name
+
+
+def _first_word(name: str) -> str:
+    """Return the letters that a name begins with: ``kimi`` of ``kimi-k25_2layer``."""
+    match = re.match("[a-z]+", name.casefold())
+    return match[0] if match else name
 
 
 def _tokens(argv: Sequence[str], overrides: dict[str, Any]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ropecontract import collection
+from pytest_ropecontract import collection, uncollected
 from pytest_ropecontract.megatron.live import is_importable
 from pytest_ropecontract.report import document, json, terminal
 
@@ -56,6 +56,11 @@ class ContractSession:
             return result
         kept = list(result) if collection.keeps_test_module(file_path, self.config) else []
         return [*kept, *modules]
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tell a worker of pytest-xdist what it cannot see: whether files may be left out."""
+        node.workerinput[uncollected.PARTIAL] = uncollected.is_partial(self.config)
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
         """Show an item where its definition is, not where its function is written."""
@@ -114,7 +119,9 @@ class ContractSession:
             title = f"rope contract: {surface['name']} ({surface['mode']})"
             terminalreporter.write_sep("=", title, bold=True)
             width = shutil.get_terminal_size().columns
-            for line, state in terminal.summary_lines(models, width):
+            lines = terminal.summary_lines(models, width)
+            lines += terminal.omission_lines(models, width, self.config.get_verbosity())
+            for line, state in lines:
                 terminalreporter.write_line(line, **MARKUP[state])
         for line in self.unwritten:
             terminalreporter.write_line(f"ERROR: {line}", red=True)

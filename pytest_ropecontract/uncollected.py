@@ -1,48 +1,86 @@
 """Contracts in test files that a run leaves out.
 
-A run of one definition's items, by path or with ``--lf``, does not collect the tests whose
-marks say what that definition must be. Those files are looked at all the same: whether a
+A run of one definition's items, by path, node id or with ``--lf``, does not collect all the
+tests whose marks say what that definition must be. They are looked at all the same: whether a
 lost flag is guarded must not depend on what else was selected.
 """
 
 from __future__ import annotations
 
-import fnmatch
-import os
-from pathlib import Path
+import contextlib
+import glob
+import io
+import re
+import warnings
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from pytest_ropecontract.collection import DefinitionModule
 
-MARK = b"rope_expect"
+PARTIAL = "rope_contract_partial"
+MARK = "rope_expect"
 SIZE_LIMIT = 4 * 1024 * 1024
 
 
 def is_partial(config: pytest.Config) -> bool:
     """Return whether a run may leave out test files of the project."""
-    selected = config.args_source is pytest.Config.ArgsSource.ARGS
-    return selected or bool(config.getoption("lf", default=False))
+    handed_down: dict[str, bool] = getattr(config, "workerinput", {})
+    if PARTIAL in handed_down:
+        # The arguments of a worker are those that its run came to, never a user's.
+        return handed_down[PARTIAL]
+    if config.getoption("lf", default=False):
+        return True
+    if config.args_source is pytest.Config.ArgsSource.INVOCATION_DIR:
+        return config.invocation_params.dir != config.rootpath
+    return config.args_source is pytest.Config.ArgsSource.ARGS
 
 
-def items(session: pytest.Session, module_class: type[DefinitionModule]) -> Iterator[pytest.Item]:
-    """Yield the marked tests of the files that a run does not collect.
+def items(session: pytest.Session, module_class: type[DefinitionModule]) -> list[pytest.Item]:
+    """Return the tests of the files that a run does not collect, or not as a whole.
 
-    They are collected like any other, but not run and not reported. A file that cannot be
-    imported is left out: it says why when it is run.
+    They are found and collected as pytest itself does, but not run and not reported. A module
+    that is imported already is not imported again. A file that cannot be imported is left
+    out: it says why when it is run.
     """
-    known = {item.path for item in session.items if item.getparent(module_class) is None}
-    for path in _files(session.config):
-        if path not in known:
-            module = pytest.Module.from_parent(session, path=path)
-            try:
-                yield from _items(module)
-            except (Exception, SystemExit, pytest.skip.Exception):  # noqa: S112, BLE001
-                continue
+    complete = _complete(session, module_class)
+    out = io.StringIO()
+    with (
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(out),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        modules = list(_modules(session, module_class))
+        wanted = _mentioning([module.path for module in modules])
+        return [
+            item
+            for module in modules
+            if module.path in wanted and module.path not in complete
+            for item in _collected(module)
+        ]
+
+
+def _complete(session: pytest.Session, module_class: type[DefinitionModule]) -> set[Path]:
+    """Return the files of which the run collects every test."""
+    if session.config.getoption("lf", default=False):
+        return set()
+    folder = session.config.invocation_params.dir
+    args = [arg.partition("::") for arg in session.config.args]
+    parts = {(folder / path).resolve() for path, colons, _ in args if colons}
+    found = {one.path for one in session.items if one.getparent(module_class) is None}
+    return {path for path in found if path.resolve() not in parts}
+
+
+def _collected(module: pytest.Module) -> list[pytest.Item]:
+    try:
+        return list(_items(module))
+    except (Exception, SystemExit, pytest.skip.Exception):  # noqa: BLE001  # see items()
+        return []
 
 
 def _items(node: pytest.Collector) -> Iterator[pytest.Item]:
@@ -53,29 +91,91 @@ def _items(node: pytest.Collector) -> Iterator[pytest.Item]:
             yield from _items(child)
 
 
-def _files(config: pytest.Config) -> Iterator[Path]:
-    """Yield the test files of a project in which the mark occurs."""
-    patterns = config.getini("python_files")
-    avoided = config.getini("norecursedirs")
-    roots = [config.rootpath / name for name in config.getini("testpaths")] or [config.rootpath]
-    for root in roots:
-        if root.is_file():
-            yield root
-        for folder, folders, names in os.walk(root):
-            folders[:] = sorted(
-                name
-                for name in folders
-                if not any(fnmatch.fnmatch(name, pattern) for pattern in avoided)
-                and not (Path(folder) / name / "pyvenv.cfg").exists()
-            )
-            for name in sorted(names):
-                path = Path(folder) / name
-                if any(fnmatch.fnmatch(name, pattern) for pattern in patterns) and _has_mark(path):
-                    yield path
+def _modules(
+    session: pytest.Session, module_class: type[DefinitionModule]
+) -> Iterator[pytest.Module]:
+    """Yield the test modules that a run of the whole project would collect."""
+    nodes: dict[Path, pytest.Collector] = {}
+    seen: set[Path] = set()
+    for root in _roots(session.config):
+        folder = root if root.is_dir() else root.parent
+        node = _folder(session, folder, nodes)
+        for module in [] if node is None else _modules_in(node, module_class):
+            if module.path not in seen and module.path.is_relative_to(root):
+                seen.add(module.path)
+                yield module
 
 
-def _has_mark(path: Path) -> bool:
+def _roots(config: pytest.Config) -> list[Path]:
+    named = [
+        config.rootpath / path
+        for pattern in config.getini("testpaths")
+        for path in sorted(glob.glob(pattern, root_dir=config.rootpath, recursive=True))
+    ]
+    return named or [config.rootpath]
+
+
+def _folder(
+    session: pytest.Session, path: Path, nodes: dict[Path, pytest.Collector]
+) -> pytest.Collector | None:
+    """Return the node of a folder, with those of the folders above it."""
+    if path not in nodes:
+        parent: pytest.Collector | None = session
+        if path != session.config.rootpath and path.is_relative_to(session.config.rootpath):
+            parent = _folder(session, path.parent, nodes)
+            if parent is None:
+                return None
+            _children(parent)
+        node = session.gethookproxy(path.parent).pytest_collect_directory(path=path, parent=parent)
+        if node is None:
+            return None
+        nodes[path] = node
+    return nodes[path]
+
+
+def _children(node: pytest.Collector) -> list[pytest.Item | pytest.Collector]:
+    """Return what is in a folder, after its ``conftest.py`` was loaded as pytest loads it."""
+    report = node.ihook.pytest_make_collect_report(collector=node)
+    return list(report.result) if report.outcome == "passed" else []
+
+
+def _modules_in(
+    node: pytest.Collector, module_class: type[DefinitionModule]
+) -> Iterator[pytest.Module]:
+    for child in _children(node):
+        if isinstance(child, pytest.Directory):
+            yield from _modules_in(child, module_class)
+        elif isinstance(child, pytest.Module) and not isinstance(child, module_class):
+            yield child
+
+
+def _mentioning(paths: Iterable[Path]) -> set[Path]:
+    """Return the files in which the mark occurs, or the name of a module in which it does.
+
+    The modules are those that lie beside the files: where a project states its marks once, for
+    several tests.
+    """
+    texts = {path: _text(path) for path in paths}
+    beside = {one for folder in {path.parent for path in texts} for one in folder.glob("*.py")}
+    sources = {**{path: _text(path) for path in beside - texts.keys()}, **texts}
+    found = {path for path, text in sources.items() if MARK in text}
+    while names := {re.escape(path.stem) for path in found}:
+        imported = re.compile(rf"\b(?:{'|'.join(sorted(names))})\b")
+        more = {path for path, text in sources.items() if _imports(text, imported)} - found
+        if not more:
+            break
+        found |= more
+    return found & texts.keys()
+
+
+def _imports(text: str, names: re.Pattern[str]) -> bool:
+    return any(names.search(line) for line in text.splitlines() if "import" in line)
+
+
+def _text(path: Path) -> str:
     try:
-        return path.stat().st_size < SIZE_LIMIT and MARK in path.read_bytes()
+        if path.stat().st_size < SIZE_LIMIT:
+            return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return False
+        pass
+    return ""

@@ -27,15 +27,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: The arguments, without the command's name; by default the process's own.
 
     Returns:
-        0, or 2 where the input cannot be used; what is wrong stands on standard error.
+        0; 1 where a comparison finds what it looks for; 2 where the input cannot be used:
+        what is wrong stands on standard error.
 
     Raises:
         SystemExit: The arguments are not those of the command, or ask for its help.
     """
     options = _parser().parse_args(argv)
-    run: Callable[[argparse.Namespace], None] = options.run
+    run: Callable[[argparse.Namespace], int | None] = options.run
     try:
-        run(options)
+        status = run(options) or 0
         sys.stdout.flush()
     except RopeContractError as error:
         print(error, file=sys.stderr)
@@ -47,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader has seen enough. Python would flush once more at exit, and complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
-    return 0
+    return status
 
 
 def _parser() -> argparse.ArgumentParser:

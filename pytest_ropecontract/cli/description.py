@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract.cli.tables import columns, listed, wrapped
 from pytest_ropecontract.contracts.rules import OTHER_DESTS, ROPE_DESTS
+from pytest_ropecontract.megatron.comparison import condition
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
         Condition,
         OptionRecord,
         RotaryPath,
+        Source,
         Surface,
     )
 
@@ -35,6 +37,7 @@ def describe(surface: Surface) -> list[str]:
     lines += columns(
         [
             ("version", surface.version),
+            ("recorded from", _source(surface.source)),
             ("options", str(len(surface.options))),
             ("fingerprint", surface.fingerprint[:12]),
         ]
@@ -54,6 +57,17 @@ def describe(surface: Surface) -> list[str]:
     for rule in surface.rules:
         lines += wrapped("  ", f"{rule.path} {_where(rule.when, 'in all other cases')}", hang=4)
     return lines
+
+
+def _source(source: Source) -> str:
+    """Say where a surface was recorded from."""
+    parts = []
+    if source.distribution is not None:
+        parts.append(f"{source.distribution} {source.version}")
+    if source.revision is not None:
+        parts.append(f"commit {source.revision}")
+    origin = listed(parts) or "sources without a version"
+    return origin + (f", with {listed(source.arguments)}" if source.arguments else "")
 
 
 def _rope_options(surface: Surface) -> list[OptionRecord]:
@@ -123,20 +137,9 @@ def _argument(name: str, argument: Argument) -> str:
     return name if argument.name == name else f"{name} ({argument.name})"
 
 
-def _where(condition: Condition, otherwise: str) -> str:
+def _where(when: Condition, otherwise: str) -> str:
     """Say when a condition holds."""
-    if not condition:
-        return otherwise
-    return "where " + " and ".join(_clause(name, value) for name, value in condition.items())
-
-
-def _clause(name: str, allowed: Any) -> str:
-    if isinstance(allowed, list):
-        return f"{name} is {' or '.join(map(_text, allowed))}"
-    if "given" in allowed:
-        return f"{name} is given"
-    verb = "contains" if "contains" in allowed else "lacks"
-    return f"{name} {verb} {' or '.join(map(_text, allowed[verb]))}"
+    return f"where {condition(when)}" if when else otherwise
 
 
 def _text(value: Any) -> str:

@@ -1,36 +1,30 @@
-"""The commands ``ropecontract surface list``, ``show`` and ``record``."""
+"""The commands ``ropecontract surface list``, ``show`` and ``record``, and the others under it."""
 
 from __future__ import annotations
 
 import contextlib
-import functools
-import importlib.util
 import os
-import sys
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_ropecontract.cli import comparing, importing
 from pytest_ropecontract.errors import RopeContractError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
-
-    from pytest_ropecontract.megatron.surface import Surface
+    from collections.abc import Iterator
 
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001  # has no other name
 
-INSTALL = (
-    "pip install 'pytest-ropecontract[megatron]' on Python 3.12 or newer, "
-    "or name the folder of a checkout with --pythonpath"
-)
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
 
 
 def add_commands(commands: Commands) -> None:
     """Add ``surface`` and the commands under it to those of the parser."""
     surface = commands.add_parser(
         "surface",
-        help="list, show and record what Megatron versions accept",
+        help="list, show, record and compare what Megatron versions accept",
         description="A surface is what one Megatron version accepts and does with it.",
         allow_abbrev=False,
     )
@@ -67,23 +61,15 @@ def add_commands(commands: Commands) -> None:
     )
     recording.add_argument("-o", "--output", metavar="FILE", required=True, help="what to write")
     recording.add_argument(
-        "--arguments",
-        metavar="MODULE:FUNCTION",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="functions of a framework that get the parser and add options to it",
+        "--name",
+        help="what to call the surface; by default after the distribution or the commit that "
+        "it is recorded from, and the modules of --arguments",
     )
-    recording.add_argument(
-        "--pythonpath",
-        metavar="DIR",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="folders to import Megatron and the functions from",
-    )
+    importing.add_arguments(recording)
     recording.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
     recording.set_defaults(run=record_surface)
+
+    comparing.add_commands(under)
 
 
 def list_surfaces(_: argparse.Namespace) -> None:
@@ -102,7 +88,7 @@ def list_surfaces(_: argparse.Namespace) -> None:
     rows.append(("live", "-", "-", state))
     print("\n".join(columns(rows)))
     if live:
-        print(f"\nlive is the Megatron in\n  {_live_folder()}")
+        print(f"\nlive is the Megatron in\n  {importing.live_folder()}")
 
 
 def show_surface(options: argparse.Namespace) -> None:
@@ -112,16 +98,8 @@ def show_surface(options: argparse.Namespace) -> None:
         SurfaceError: There is no such surface, or it cannot be read or imported.
     """
     from pytest_ropecontract.cli.description import describe
-    from pytest_ropecontract.megatron.selection import choose
-    from pytest_ropecontract.megatron.surface import load_file
 
-    path = Path(options.surface)
-    try:
-        is_file = path.is_file()
-    except OSError:  # too long for a file name
-        is_file = False
-    surface = load_file(path) if is_file else choose(options.surface, Path.cwd()).surface
-    print("\n".join(describe(surface)))
+    print("\n".join(describe(importing.choose(options.surface).surface)))
 
 
 def record_surface(options: argparse.Namespace) -> None:
@@ -131,52 +109,31 @@ def record_surface(options: argparse.Namespace) -> None:
         RopeContractError: The file cannot be written, a folder or function does not exist,
             or Megatron cannot be imported or recorded.
     """
-    from pytest_ropecontract.megatron.pipeline import importing_from
     from pytest_ropecontract.megatron.surface import dump
 
     target = Path(options.output)
+    if options.name is not None:
+        _check_name(options.name)
     with _writing(target):
         _check_target(target, overwrite=options.force)
-    folders = [_folder(name) for name in options.pythonpath]
-    with importing_from(folders):
-        surface = _record(options.arguments)
+    surface = importing.record(options.arguments, options.pythonpath, name=options.name)
     with _writing(target):
         _write(target, dump(surface))
     print(f"recorded {surface.name}, {len(surface.options)} options, in {target}")
 
 
-def _record(names: Sequence[str]) -> Surface:
-    from pytest_ropecontract.megatron.live import is_importable
-    from pytest_ropecontract.megatron.pipeline import add_options, load_function
-    from pytest_ropecontract.megatron.recording import record
+def _check_name(name: str) -> None:
+    from pytest_ropecontract.megatron.surface import shipped
 
-    if not is_importable():
-        raise RopeContractError("megatron.training is not importable", remedy=INSTALL)
-    functions = [
-        functools.partial(
-            add_options,
-            "--arguments",
-            name,
-            load_function("--arguments", name, folders_key="--pythonpath"),
+    if not NAME.fullmatch(name):
+        raise RopeContractError(
+            f"--name: {name!r} cannot name a surface",
+            remedy="use letters, digits, '.', '_', '+' and '-', beginning with a letter or digit",
         )
-        for name in names
-    ]
-    print(f"recording {_live_folder()}, about a minute", file=sys.stderr, flush=True)
-    return record(functions)
-
-
-def _live_folder() -> str:
-    """Return the folder of the importable ``megatron.training``."""
-    spec = importlib.util.find_spec("megatron.training")
-    locations = None if spec is None else spec.submodule_search_locations
-    return next(iter(locations or ()), "an unknown folder")
-
-
-def _folder(name: str) -> str:
-    path = Path(name)
-    if not path.is_dir():
-        raise RopeContractError(f"--pythonpath: there is no folder {name!r}")
-    return str(path.resolve())
+    if name in shipped():
+        raise RopeContractError(
+            f"--name: {name} is the name of a shipped surface", remedy="give it a name of its own"
+        )
 
 
 def _check_target(target: Path, *, overwrite: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import math
 import types
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from pytest_ropecontract.contracts.findings import Finding, plain
 from pytest_ropecontract.errors import RopeContractError
+from pytest_ropecontract.rope import effect
 from pytest_ropecontract.rope.config import DERIVED_FIELDS, FIELDS, RopeConfig
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ TYPE_NAMES = {
     "str": "a text",
     "tuple": "a list of whole numbers",
 }
+# Where None is a value: nothing is divided, no layer is skipped.
+OPTIONAL = ("seq_len_interpolation_factor", "no_rope_layers")
 POSITIONAL = ("kind", "original_max_position_embeddings", "beta_fast", "beta_slow")
 
 
@@ -79,7 +83,9 @@ class Expectation:
             actual = getattr(resolution.rope, name)
             source = resolution.sources.get(name)
             if not equal(expected, actual):
-                findings.append(self._differs(model, name, expected, actual, source))
+                size = self._size(name, resolution.rope)
+                differs = self._differs(model, name, expected, actual, source)
+                findings.append(dataclasses.replace(differs, effect=size))
             elif self.declared and name not in DERIVED_FIELDS and not _is_declared(source, actual):
                 findings.append(self._implicit(model, name, actual, source))
         return tuple(findings)
@@ -101,6 +107,29 @@ class Expectation:
             remedy=f"{_declaring(source, expected)}, "
             f"or correct the expectation in {self.where or 'the test'}",
         )
+
+    def _size(self, name: str, rope: RopeConfig) -> str | None:
+        """Return how much a differing field matters, or None where that is not known.
+
+        A kind comes with everything else that is expected: most of it belongs to the kind.
+        """
+        names = tuple(self.fields) if name == "kind" else (name,)
+        changes: dict[str, Any] = {
+            one: tuple(value) if isinstance(value, list) else value
+            for one, value in self.fields.items()
+            if one in names
+        }
+        absent = None in (changes[name], getattr(rope, name)) and name not in OPTIONAL
+        if absent or name in effect.NOT_NUMBERS:
+            return None
+        try:
+            expected = dataclasses.replace(rope, **changes)
+            derived = effect.with_factors(expected)
+            # What is expected of a factor itself stands.
+            kept = {one: changes[one] for one in changes if one in effect.FACTORS}
+            return effect.compare(rope, dataclasses.replace(derived, **kept)).text
+        except (TypeError, ValueError):
+            return None
 
     def _implicit(self, model: str, name: str, actual: Any, source: Source | None) -> Finding:
         origin = source.origin if source else "constructor-default"

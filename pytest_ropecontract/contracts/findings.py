@@ -42,6 +42,8 @@ class Finding:
         source: The origin in words: the flag, the function, the class.
         remedy: What to type.
         details: Further lines: what each field was and became.
+        omitted: The flags, with their values, whose loss shows it; none where nothing is lost.
+        argv: The command line that shows it, or None where it is the definition's own.
         status: ``fail``, ``note`` or ``allowed``.
         reason: The reason of the allowance, where allowed.
         effect: How much the difference matters, in one line, or None where that is not known.
@@ -58,6 +60,8 @@ class Finding:
     source: str | None = None
     remedy: str | None = None
     details: tuple[str, ...] = ()
+    omitted: tuple[str, ...] = ()
+    argv: tuple[str, ...] | None = None
     status: Status = "fail"
     reason: str | None = None
     effect: str | None = None

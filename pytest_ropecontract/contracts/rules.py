@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract.contracts.expectation import equal
 from pytest_ropecontract.contracts.findings import Finding, plain
+from pytest_ropecontract.megatron import command_line
 from pytest_ropecontract.megatron.pipeline import VALIDATE_ARGS
 from pytest_ropecontract.rope.config import DERIVED_FIELDS, FIELDS
 
@@ -88,8 +88,8 @@ def _unknown_flags(model: str, resolution: Resolution, pipeline: Pipeline) -> It
     for one in resolution.parsed.occurrences:
         if one.dest is not None:
             continue
-        near = difflib.get_close_matches(one.flag, list(pipeline.flags), n=1, cutoff=0.8)
-        hint = f", did you mean {near[0]}?" if near else ""
+        near = command_line.nearest_flag(one.flag, pipeline.flags)
+        hint = "" if near is None else f", did you mean {near}?"
         if not one.flag.startswith("-"):
             yield Finding(
                 "dropped-flag" if drop else "rejected-flag",

@@ -59,6 +59,8 @@ class Definition:
         source: What expands to argv.
         path: The file under which the definition's test items are shown, or None.
         overrides: Keyword arguments that this variant gives to the source.
+        unpacks: How many results the model's attention takes from its rotary embedding, or
+            None where that is read from the adapter that ``--spec`` names.
     """
 
     name: str
@@ -66,6 +68,7 @@ class Definition:
     path: Path | None = None
     # Python 3.11 takes a mapping proxy, which is not hashable, for a mutable default.
     overrides: Mapping[str, Any] = field(default_factory=lambda: NO_OVERRIDES, hash=False)
+    unpacks: int | None = None
 
     def expand(self, /, **overrides: Any) -> Expansion:
         """Expand to argv, with the variant's overrides and then the given ones.

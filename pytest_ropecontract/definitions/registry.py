@@ -77,6 +77,7 @@ class Registry(Mapping[str, Definition]):
         source: Callable[..., object] | Source | Sequence[str],
         *,
         path: Path | None = None,
+        unpacks: int | None = None,
     ) -> Definition:
         """Register a definition.
 
@@ -84,14 +85,22 @@ class Registry(Mapping[str, Definition]):
             name: Letters, digits, ``.``, ``_``, ``-`` and ``+``, for use in a node id.
             source: A function that returns argv, a `Source`, a string or a list of tokens.
             path: The file under which test items are shown; that of a function is found.
+            unpacks: How many results the model's attention takes from its rotary embedding,
+                for an adapter whose source is not in the project.
 
         Raises:
-            RopeContractError: The name is taken or cannot be one, or the source is none.
+            RopeContractError: The name is taken or cannot be one, the source is none, or
+                the number of results is no number above 0.
         """
         made = self._source(name, source)
         if path is None and isinstance(made, CallableSource):
             path = source_file(made.function)
-        return self._register(Definition(name, made, path))
+        if unpacks is not None and (type(unpacks) is not int or unpacks < 1):
+            raise RopeContractError(
+                f"{name!r} cannot unpack {unpacks!r} results",
+                remedy="state how many results its attention takes: 1 or 2",
+            )
+        return self._register(Definition(name, made, path, unpacks=unpacks))
 
     def add_file(self, path: Path) -> Definition:
         """Register a definition file under its stem.
@@ -127,7 +136,8 @@ class Registry(Mapping[str, Definition]):
             raise self._unknown(f"{name!r} is a variant of {of!r}, which is no definition", of)
         parent = self[of]
         merged = {**parent.overrides, **overrides}
-        return self._register(Definition(name, parent.source, parent.path, merged))
+        made = Definition(name, parent.source, parent.path, merged, parent.unpacks)
+        return self._register(made)
 
     def select(self, patterns: Iterable[str]) -> list[str]:
         """Return the names that match any of some names and globs, sorted.

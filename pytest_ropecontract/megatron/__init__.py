@@ -1,0 +1,1 @@
+"""What a Megatron version accepts and does with it, live or recorded."""

@@ -64,8 +64,11 @@ class Config:
 class Megatron(Protocol):
     """A Megatron to resolve against."""
 
-    mode: Literal["live", "recorded"]
     surface: Surface
+
+    @property
+    def mode(self) -> Literal["live", "recorded"]:
+        """Whether it is the importable Megatron or a recording."""
 
     def new_parser(self) -> argparse.ArgumentParser:
         """Return a new parser with Megatron's options."""

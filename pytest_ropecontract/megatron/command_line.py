@@ -7,13 +7,15 @@ following tokens that are no flags, up to its ``nargs``.
 
 from __future__ import annotations
 
+import difflib
+import functools
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 NEGATIVE_NUMBER = re.compile(r"-(?:\d+|\d*\.\d+)")
 
@@ -100,8 +102,55 @@ def split(argv: Sequence[str], table: Mapping[str, Arity]) -> tuple[Occurrence, 
 
 def is_flag(token: str, table: Mapping[str, Arity]) -> bool:
     """Return whether argparse takes a token for a flag."""
-    if not token.startswith("-") or token == "-":
+    if not token.startswith("-") or len(token) == 1:
         return False
     if token in table or token.partition("=")[0] in table:
         return True
     return not NEGATIVE_NUMBER.fullmatch(token) and " " not in token
+
+
+# A flag with one of these more says the opposite.
+NEGATIONS = frozenset({"no", "disable"})
+SAME_WORD = 0.7
+
+
+def nearest_flag(flag: str, known: Iterable[str]) -> str | None:
+    """Return the known flag that is most likely meant by an unknown one, or None.
+
+    That is one with the same words, some perhaps misspelt, or one with a word or two more, as
+    ``--yarn-beta-fast`` for ``--beta-fast``. One with fewer words is another option:
+    ``--max-position-embeddings`` is not ``--original-max-position-embeddings``.
+    """
+    words = _words(flag)
+    ranked = sorted((-score, one) for one in known if (score := _likeness(words, _words(one))))
+    return ranked[0][1] if ranked else None
+
+
+@functools.lru_cache(maxsize=4096)
+def _words(flag: str) -> tuple[str, ...]:
+    return tuple(re.split(r"[-_.]+", flag.lstrip("-").lower()))
+
+
+def _likeness(words: tuple[str, ...], known: tuple[str, ...]) -> float:
+    """Return how likely a flag with known words is meant, from 0, not at all, to 1."""
+    more = len(known) - len(words)
+    if more:
+        starts = range(more + 1) if 0 < more <= 2 and len(words) > 1 else ()  # noqa: PLR2004
+        within = any(known[at : at + len(words)] == words for at in starts)
+        score = len(words) / len(known) if within else 0.0
+    else:
+        score = 1.0
+        for one, other in zip(words, known, strict=True):
+            if one == other:
+                continue
+            # A number is a name of its own, not a misspelt one.
+            if re.search(r"\d", one + other):
+                return 0.0
+            ratio = difflib.SequenceMatcher(None, one, other).ratio()
+            if ratio < SAME_WORD:
+                score = 0.0
+                break
+            score *= ratio
+    if not score and "".join(words) == "".join(known):
+        score = 1.0
+    return score if NEGATIONS.isdisjoint({*words} ^ {*known}) else 0.0

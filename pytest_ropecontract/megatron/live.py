@@ -48,14 +48,18 @@ class LiveMegatron:
     """Resolves against the importable Megatron.
 
     Attributes:
-        rules: The surface whose edits, refusals and rotary rules apply: the shipped one
-            that was recorded from the same sources, else one that is probed now.
+        surface: Its edits, refusals and rotary rules apply: the shipped one that was recorded
+            from the same sources, else one that is probed now.
+        package: The folder of the package ``megatron.core``.
 
     Raises:
         SurfaceError: ``megatron.training`` cannot be imported.
     """
 
-    mode: Literal["live"] = "live"
+    @property
+    def mode(self) -> Literal["live"]:
+        """Always ``live``."""
+        return "live"
 
     def __init__(self, surface: Surface | None = None) -> None:
         with machine.quiet() as output:
@@ -72,7 +76,8 @@ class LiveMegatron:
                 ) from error
         self._is_active = False
         self.version = str(self.core.__version__)
-        self.fingerprint = fingerprint(Path(str(self.core.__file__)).parent.parent)
+        self.package = Path(str(self.core.__file__)).parent
+        self.fingerprint = fingerprint(self.package.parent)
         self.surface = surface or self._rules()
 
     def _rules(self) -> Surface:

@@ -142,7 +142,10 @@ class Pipeline:
         self._output: io.StringIO | None = None
         self._default_namespace: dict[str, Any] | None = None
         with self._paths():
-            self._arguments = self._functions("rope_contract_arguments", settings.arguments)
+            # A surface that was recorded with a framework's options has them already.
+            recorded = () if megatron.mode == "live" else megatron.surface.source.arguments
+            added = [name for name in settings.arguments if name not in recorded]
+            self._arguments = self._functions("rope_contract_arguments", added)
             self._defaults = self._functions("rope_contract_defaults", settings.defaults)
             self._whole = self._optional("rope_contract_parser", settings.parser)
             self._rotary = self._optional("rope_contract_rotary", settings.rotary)

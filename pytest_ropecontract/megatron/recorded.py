@@ -40,7 +40,10 @@ class RecordedMegatron:
         SurfaceError: An enumeration has names that none can have.
     """
 
-    mode: Literal["recorded"] = "recorded"
+    @property
+    def mode(self) -> Literal["recorded"]:
+        """Always ``recorded``."""
+        return "recorded"
 
     def __init__(self, surface: Surface) -> None:
         self.surface = surface

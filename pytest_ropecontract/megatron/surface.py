@@ -15,13 +15,13 @@ import json
 import math
 from dataclasses import dataclass
 from importlib import resources
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_ropecontract.errors import RopeContractError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
 SCHEMA = 1
 NEWEST = "megatron-core-0.19.2"
@@ -180,6 +180,23 @@ class RotaryRule:
 
 
 @dataclass(frozen=True)
+class Source:
+    """Where a surface was recorded from.
+
+    Attributes:
+        distribution: Name of the installed distribution, or None of a checkout.
+        version: Version of that distribution.
+        revision: The commit of a checkout, with ``-dirty`` where files differ from it, or None.
+        arguments: ``module:function`` of a framework's functions that added options.
+    """
+
+    distribution: str | None = None
+    version: str | None = None
+    revision: str | None = None
+    arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Surface:
     """A Megatron version as data.
 
@@ -195,6 +212,7 @@ class Surface:
         extras: Attributes that are set after construction.
         paths: Ways to a rotary embedding, by name.
         rules: Which way is taken; the first whose condition holds.
+        source: Where it was recorded from.
     """
 
     name: str
@@ -208,6 +226,7 @@ class Surface:
     extras: tuple[ExtraAttributes, ...]
     paths: Mapping[str, RotaryPath]
     rules: tuple[RotaryRule, ...]
+    source: Source = Source()
 
 
 def holds(condition: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
@@ -325,6 +344,7 @@ def dump(surface: Surface) -> str:
         "name": surface.name,
         "version": surface.version,
         "fingerprint": surface.fingerprint,
+        "source": _slim(surface.source),
         "enums": {name: dict(members) for name, members in sorted(surface.enums.items())},
         "options": [_slim(option) for option in surface.options],
         "edits": [_slim(edit) for edit in surface.edits],
@@ -378,6 +398,7 @@ ACTIONS = frozenset(
     {"store", "store_const", "store_true", "store_false", "append", "count", "extend", "boolean"}
 )
 VALUE_TYPES = frozenset({"int", "float", "str", "bool", "list_pattern", "int_tuple", "enum"})
+MOST_VALUES = 64
 ORIGINS = frozenset({"config", "args", "constructor", "constant"})
 
 
@@ -403,6 +424,7 @@ class _Reader:
             extras=tuple(self.extra(*pair) for pair in self.records(document, "extras")),
             paths={path.name: path for path in paths},
             rules=tuple(self.rule(*pair) for pair in self.records(document, "rules")),
+            source=self.source(document),
         )
         if len(surface.paths) < len(paths):
             raise _MalformedError("two paths have one name")
@@ -491,6 +513,15 @@ class _Reader:
                 raise _MalformedError(f"enums.{name} has a member that is no name")
         return enums
 
+    def source(self, document: dict[str, Any]) -> Source:
+        record = self.mapping(document, "source", "surface")
+        return Source(
+            distribution=self.optional_text(record, "distribution", "source"),
+            version=self.optional_text(record, "version", "source"),
+            revision=self.optional_text(record, "revision", "source"),
+            arguments=self.texts(record, "arguments", "source") if "arguments" in record else (),
+        )
+
     def option(self, record: dict[str, Any], where: str) -> OptionRecord:
         flags = self.texts(record, "flags", where)
         if not flags or not all(flag.startswith("-") for flag in flags):
@@ -500,9 +531,10 @@ class _Reader:
         if kind is not None:
             self.one_of(record, "value_type", VALUE_TYPES, where)
         nargs = record.get("nargs")
-        if nargs is not None and nargs not in ("?", "*", "+"):
-            if not isinstance(nargs, int) or isinstance(nargs, bool) or not 0 < nargs <= 64:
-                raise _MalformedError(f"{where}.nargs is {nargs!r}")
+        if nargs not in (None, "?", "*", "+") and (
+            type(nargs) is not int or not 0 < nargs <= MOST_VALUES
+        ):
+            raise _MalformedError(f"{where}.nargs is {nargs!r}")
         choices = self.value(record, "choices", where)
         if choices is not None and not isinstance(choices, list):
             raise _MalformedError(f"{where}.choices is no list")
@@ -588,12 +620,8 @@ class _Reader:
             raise _MalformedError(f"{where}.returns is {returns!r}")
         return RotaryPath(
             name=self.text(record, "name", where),
-            attention=self.one_of(
-                record, "attention", frozenset({"mla", "gpt", "hybrid"}), where
-            ),
-            kind=self.one_of(
-                record, "kind", frozenset({"rope", "yarn", "mrope", "none"}), where
-            ),
+            attention=self.one_of(record, "attention", frozenset({"mla", "gpt", "hybrid"}), where),
+            kind=self.one_of(record, "kind", frozenset({"rope", "yarn", "mrope", "none"}), where),
             rotary_class=self.optional_text(record, "rotary_class", where),
             returns=returns,
             arguments=self.arguments(record, "arguments", where),

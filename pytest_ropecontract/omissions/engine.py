@@ -6,11 +6,11 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_ropecontract.contracts.rules import OTHER_DESTS, ROPE_DESTS
 from pytest_ropecontract.megatron.incremental import IncrementalParser
 from pytest_ropecontract.omissions.outcomes import SILENT, FieldChange, Outcome, changes, outcome
-from pytest_ropecontract.omissions.units import Omission, Units, units_of
-from pytest_ropecontract.rope.resolution import Resolution, resolve, resolve_parsed
+from pytest_ropecontract.omissions.units import RELEVANT, Omission, Units, units_of
+from pytest_ropecontract.megatron.pipeline import Parsed, PipelineCallError
+from pytest_ropecontract.rope.resolution import Refused, Resolution, resolve, resolve_parsed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from pytest_ropecontract.megatron.pipeline import Pipeline
 
     Guard = Callable[[Resolution], bool]
-
-RELEVANT = frozenset(ROPE_DESTS) | OTHER_DESTS | {"apply_rope_fusion", "spec"}
-
 
 @dataclass(frozen=True)
 class Trial:
@@ -65,19 +62,30 @@ class OmissionEngine:
     def resolve(self, omitted: frozenset[int]) -> Resolution:
         """Resolve what remains without some units.
 
-        Raises:
-            PipelineCallError: A function of the framework raised.
+        Where a function of the framework raises, that refuses the command line.
         """
-        parsed = self.parser.parse(omitted)
-        return resolve_parsed(self.pipeline, self.units.remaining(omitted), parsed)
+        remaining = self.units.remaining(omitted)
+        try:
+            return resolve_parsed(self.pipeline, remaining, self.parser.parse(omitted))
+        except PipelineCallError as error:
+            return self._raised(remaining, error)
 
     def resolve_argv(self, argv: Sequence[str]) -> Resolution:
         """Resolve another command line, through the same pipeline.
 
-        Raises:
-            PipelineCallError: A function of the framework raised.
+        Where a function of the framework raises, that refuses the command line.
         """
-        return resolve(self.pipeline, argv)
+        try:
+            return resolve(self.pipeline, argv)
+        except PipelineCallError as error:
+            return self._raised(tuple(argv), error)
+
+    def _raised(self, argv: tuple[str, ...], error: PipelineCallError) -> Resolution:
+        base = self.pipeline.settings.base_args
+        tokens = (*base, *argv)
+        parsed = Parsed(tokens, len(base), self.pipeline.split(tokens))
+        refused = Refused("framework", type(error.__cause__ or error).__name__, error.headline)
+        return Resolution(argv, parsed, refused=refused)
 
     @property
     def tried(self) -> int:

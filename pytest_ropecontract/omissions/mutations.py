@@ -1,18 +1,21 @@
-"""Other ways in which a value goes missing: repeated, swapped, or given to the wrong flag."""
+"""Other ways in which a value goes missing: repeated, exchanged, or given to the wrong flag."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_ropecontract.contracts.expectation import equal
 from pytest_ropecontract.contracts.rules import ROPE_DESTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from pytest_ropecontract.megatron.command_line import Occurrence
     from pytest_ropecontract.megatron.pipeline import Pipeline
     from pytest_ropecontract.omissions.units import Units
+
+    # Of other models, per dest of a flag with one value, that value.
+    Siblings = Mapping[str, Mapping[str, str]]
 
 # Flags of one family that are taken for those of another, by dest, in both directions.
 FAMILIES = (
@@ -24,7 +27,11 @@ FAMILIES = (
     ("rope_type", "position_embedding_type"),
 )
 # Flags of one embedding whose values are exchanged.
-SIBLINGS = (("beta_fast", "beta_slow"), ("mscale", "mscale_all_dim"))
+PAIRS = (
+    ("beta_fast", "beta_slow"),
+    ("yarn_beta_fast", "yarn_beta_slow"),
+    ("mscale", "mscale_all_dim"),
+)
 OTHER_VALUES = {"rope": "yarn", "yarn": "rope"}
 
 
@@ -35,41 +42,68 @@ class Mutation:
     Attributes:
         argv: All tokens.
         text: What was changed, in words.
+        indices: The places of the flags that it changes.
         spelling: Whether only the spelling was changed, so that nothing may come of it.
     """
 
     argv: tuple[str, ...]
     text: str
+    indices: frozenset[int]
     spelling: bool = False
 
     def __repr__(self) -> str:
         return self.text
 
 
-def mutations(pipeline: Pipeline, units: Units) -> Iterator[Mutation]:
-    """Yield every mutation of a command line's RoPE flags."""
+def mutations(pipeline: Pipeline, units: Units, siblings: Siblings) -> Iterator[Mutation]:
+    """Yield every mutation of a command line's RoPE flags.
+
+    Args:
+        pipeline: Knows the flags.
+        units: The command line.
+        siblings: The values that models of the same family give to the same flags.
+    """
     places = {
-        one.dest: index for index, one in enumerate(units.occurrences) if one.dest in ROPE_DESTS
+        one.dest: index
+        for index, one in enumerate(units.occurrences)
+        if one.dest in ROPE_DESTS and len(one.values) == 1
     }
     for dest, index in places.items():
         one = units.occurrences[index]
-        tokens = units.argv[one.start : one.stop]
-        if len(tokens) != 2:  # noqa: PLR2004  # a flag with one value
-            continue
-        flag, value = tokens
-        yield Mutation(
-            _replaced(units, index, (f"{flag}={value}",)), f"{flag}={value}", spelling=True
-        )
+        value, here = one.values[0], frozenset({index})
+        attached = one.stop - one.start == 1
+        spelled = (one.flag, value) if attached else (f"{one.flag}={value}",)
+        yield Mutation(_replaced(units, index, spelled), " ".join(spelled), here, spelling=True)
         other = _other_value(value)
         if other is not None:
-            yield Mutation((*units.argv, flag, other), f"{one.text} and then {flag} {other}")
+            text = f"{one.text} and then {one.flag} {other}"
+            yield Mutation((*units.argv, one.flag, other), text, here)
         for foreign in _foreign_flags(pipeline, str(dest)):
-            yield Mutation(
-                _replaced(units, index, (foreign, value)), f"{foreign} {value} for {one.text}"
-            )
-    for first, second in SIBLINGS:
+            text = f"{foreign} {value} in place of {one.text}"
+            yield Mutation(_replaced(units, index, (foreign, value)), text, here)
+        for text, taken in _taken(siblings, str(dest), value):
+            tokens = (one.flag, taken)
+            yield Mutation(_replaced(units, index, tokens), f"{one.flag} {taken} {text}", here)
+    for first, second in PAIRS:
         if first in places and second in places:
-            yield from _swapped(units, places[first], places[second])
+            yield from _exchanged(units, places[first], places[second])
+
+
+def _taken(siblings: Siblings, dest: str, value: str) -> Iterator[tuple[str, str]]:
+    """Yield the values that other models give to a flag, each once, with who gives it."""
+    known = [value]
+    for model, values in siblings.items():
+        taken = values.get(dest)
+        if taken is not None and not any(equal(_number(taken), _number(one)) for one in known):
+            known.append(taken)
+            yield f"as in {model}", taken
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _other_value(value: str) -> str | None:
@@ -97,17 +131,22 @@ def _replaced(units: Units, index: int, tokens: tuple[str, ...]) -> tuple[str, .
     return (*units.argv[: one.start], *tokens, *units.argv[one.stop :])
 
 
-def _swapped(units: Units, first: int, second: int) -> Iterator[Mutation]:
+def _exchanged(units: Units, first: int, second: int) -> Iterator[Mutation]:
     one, other = units.occurrences[first], units.occurrences[second]
-    if one.values == other.values or not one.values or not other.values:
+    if one.values == other.values:
         return
     argv = list(units.argv)
-    for unit, values in ((one, other.values), (other, one.values)):
-        if unit.stop - unit.start != 1 + len(values):
-            return
-        argv[unit.start + 1 : unit.stop] = values
-    yield Mutation(tuple(argv), f"the values of {_flags(one, other)} exchanged")
+    for unit, value in ((one, other.values[0]), (other, one.values[0])):
+        attached = unit.stop - unit.start == 1
+        argv[unit.stop - 1] = f"{unit.flag}={value}" if attached else value
+    text = f"{one.flag} {other.values[0]} and {other.flag} {one.values[0]} exchanged"
+    yield Mutation(tuple(argv), text, frozenset({first, second}))
 
 
-def _flags(one: Occurrence, other: Occurrence) -> str:
-    return f"{one.flag} and {other.flag}"
+def values_of(units: Units) -> dict[str, str]:
+    """Return the values that a command line gives to RoPE flags with one value, by dest."""
+    return {
+        str(one.dest): one.values[0]
+        for one in units.occurrences
+        if one.dest in ROPE_DESTS and len(one.values) == 1
+    }

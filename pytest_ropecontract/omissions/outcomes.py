@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from pytest_ropecontract.rope.resolution import Resolution
 
 Outcome = Literal["refused", "same", "implicit", "changed", "implicit-yarn"]
-SILENT: frozenset[Outcome] = frozenset({"implicit", "changed", "implicit-yarn"})
+# What nobody is told, the worst last.
+SILENT: tuple[Outcome, ...] = ("implicit", "changed", "implicit-yarn")
+# The attention decides what every other field means; derived fields only say the same again.
+COMPARED = (
+    *(name for name in FIELDS if name not in DERIVED_FIELDS or name == "attention"),
+    *(name for name in FIELDS if name in DERIVED_FIELDS and name != "attention"),
+)
 
 
 @dataclass(frozen=True)
@@ -28,13 +34,19 @@ class FieldChange:
     after_source: str | None
 
     @property
+    def is_lost(self) -> bool:
+        """Whether only the flag is gone, and the value is what it was."""
+        return equal(self.before, self.after)
+
+    @property
     def sentence(self) -> str:
-        """The change in words."""
-        if equal(self.before, self.after):
+        """The change in words, of a model that ..."""
+        if self.is_lost:
             return f"leaves {self.field} to a default"
-        before = "unused" if self.before is None else plain(self.before)
-        after = "unused" if self.after is None else plain(self.after)
-        return f"{self.field} becomes {after} for {before}"
+        if self.after is None:
+            return f"does not use {self.field} any more"
+        instead = "" if self.before is None else f" instead of {plain(self.before)}"
+        return f"has {self.field} {plain(self.after)}{instead}"
 
     def __str__(self) -> str:
         before = "unused" if self.before is None else plain(self.before)
@@ -48,27 +60,38 @@ class FieldChange:
 def outcome(before: Resolution, after: Resolution) -> Outcome:
     """Classify what a change of the command line did.
 
-    ``refused``: nothing is built any more, or a flag is unknown, which is loud and so fine.
+    ``refused``: nothing is built any more, or there is a flag that the parser does not know
+    and that was not there before, which is loud and so fine.
     ``implicit-yarn``: YaRN is built and no flag says so, which was not so before.
     ``changed``: another RoPE is built. ``implicit``: the same, but a value that was declared
     is filled in now. ``same``: neither.
     """
-    if after.rope is None or has_unknown(after):
+    if after.rope is None or _unknown(after) - _unknown(before):
         return "refused"
     if is_implicit_yarn(after) and not is_implicit_yarn(before):
         return "implicit-yarn"
-    if before.rope is None:
+    if before.rope is None or any(differing(before, after, name) for name in FIELDS):
         return "changed"
-    if any(not equal(getattr(before.rope, n), getattr(after.rope, n)) for n in FIELDS):
-        return "changed"
-    if any(
-        source.origin == "declared"
-        and name in after.sources
-        and after.sources[name].origin != "declared"
-        for name, source in before.sources.items()
-    ):
+    if any(has_lost_flag(before, after, name) for name in before.sources):
         return "implicit"
     return "same"
+
+
+def differing(before: Resolution, after: Resolution, name: str) -> bool:
+    """Return whether a field has another value."""
+    return not equal(getattr(before.rope, name), getattr(after.rope, name))
+
+
+def has_lost_flag(before: Resolution, after: Resolution, name: str) -> bool:
+    """Return whether a field was declared, and its value now comes from somewhere else.
+
+    That something is off or absent no flag states, and no contract asks for it.
+    """
+    was, source = before.sources.get(name), after.sources.get(name)
+    if was is None or was.origin != "declared" or source is None or source.origin == "declared":
+        return False
+    value = getattr(after.rope, name)
+    return value is not None and value is not False
 
 
 def is_implicit_yarn(resolution: Resolution) -> bool:
@@ -82,25 +105,30 @@ def is_implicit_yarn(resolution: Resolution) -> bool:
     )
 
 
-def has_unknown(resolution: Resolution) -> bool:
-    """Return whether the command line has something that the parser does not know."""
-    return any(one.dest is None for one in resolution.parsed.occurrences)
+def _unknown(resolution: Resolution) -> frozenset[str]:
+    return frozenset(one.text for one in resolution.parsed.occurrences if one.dest is None)
 
 
 def changes(before: Resolution, after: Resolution) -> tuple[FieldChange, ...]:
-    """Return the fields whose value changed or which lost their flag, in order."""
+    """Return the fields whose value changed or which lost their flag, in order.
+
+    Derived fields are among them only where nothing else is.
+    """
     found = []
-    for name in FIELDS:
-        if name in DERIVED_FIELDS:
+    for name in COMPARED:
+        if found and name in DERIVED_FIELDS and name != "attention":
+            break
+        if not differing(before, after, name) and not has_lost_flag(before, after, name):
             continue
-        old = getattr(before.rope, name) if before.rope is not None else None
-        new = getattr(after.rope, name) if after.rope is not None else None
         one, other = before.sources.get(name), after.sources.get(name)
-        one_origin = one.origin if one else None
-        other_origin = other.origin if other else None
-        lost = one_origin == "declared" and other_origin not in (None, "declared")
-        if not equal(old, new) or lost:
-            found.append(
-                FieldChange(name, old, one_origin, new, other_origin, other.text if other else None)
+        found.append(
+            FieldChange(
+                name,
+                getattr(before.rope, name),
+                one.origin if one else None,
+                getattr(after.rope, name),
+                other.origin if other else None,
+                other.text if other else None,
             )
+        )
     return tuple(found)

@@ -2,32 +2,51 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import contextlib
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from pytest_ropecontract.contracts.expectation import POSITIONAL, equal
 from pytest_ropecontract.contracts.findings import Finding, plain
+from pytest_ropecontract.omissions.guarding import guarding, line
 from pytest_ropecontract.omissions.mutations import mutations
 from pytest_ropecontract.omissions.outcomes import SILENT, changes, outcome
+from pytest_ropecontract.rope.effect import compare
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from pytest_ropecontract.contracts.expectation import Expectation
     from pytest_ropecontract.omissions.engine import OmissionEngine, Trial
     from pytest_ropecontract.omissions.mutations import Mutation
+    from pytest_ropecontract.omissions.outcomes import Outcome
+    from pytest_ropecontract.rope.config import RopeConfig
     from pytest_ropecontract.rope.resolution import Resolution
 
 Loss = Literal["refused", "harmless", "guarded", "unguarded"]
+# The better first: of two equal flags the worse loss is told.
+LOSSES: tuple[Loss, ...] = ("refused", "harmless", "guarded", "unguarded")
 YARN = "implicit-yarn"
 GAPS_AT_MOST = 16
 
 
-class UnguardedOmissionError(Exception):
-    """What a drawn omission found; the omission itself is the counterexample."""
+@dataclass(frozen=True)
+class Surroundings:
+    """What a search has to know beside the command line.
 
-    def __init__(self, indices: frozenset[int]) -> None:
-        self.indices = indices
-        super().__init__(f"unguarded: {sorted(indices)}")
+    Attributes:
+        notices: Whether an expectation would have a finding that fails on a resolution.
+        loud: Whether a rule about definitions fails on a resolution. A flag that is repeated
+            or misplaced is found by those rules; one that is not there is not.
+        strict: Whether what is only noted fails.
+        checkpoint: The file in which the model's checkpoint would be a contract, or None.
+        siblings: The values that models of the same family give to RoPE flags.
+    """
+
+    notices: Callable[[Expectation, Resolution], bool]
+    loud: Callable[[Resolution], bool]
+    strict: bool = False
+    checkpoint: str | None = None
+    siblings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -37,7 +56,7 @@ class Search:
     Attributes:
         losses: Per flag, as written, what its loss alone does.
         gaps: The smallest omissions that no contract notices, in the order found.
-        findings: The same as findings.
+        findings: The same as findings, and what other mutations go unnoticed.
         tried: How many different omissions were tried.
     """
 
@@ -47,39 +66,59 @@ class Search:
     tried: int
 
 
+@dataclass(frozen=True)
+class _Unnoticed:
+    """A command line that builds something else, and no contract notices."""
+
+    text: str
+    argv: tuple[str, ...]
+    omitted: tuple[str, ...]
+    outcome: Outcome
+    resolution: Resolution
+
+
 def search(
     model: str,
     engine: OmissionEngine,
-    examples: int,
-    seed: int | None,
-    loud: Callable[[Resolution], bool],
+    examples: int | None,
+    seed: int | str | None,
+    around: Surroundings,
 ) -> Search:
-    """Try omissions systematically, then drawn ones.
+    """Try omissions systematically, then drawn ones, then other mutations.
 
     Args:
         model: The model's name.
         engine: Tries them.
-        examples: How many are drawn.
+        examples: How many are drawn; None: as many as the Hypothesis profile says.
         seed: Of the draws; None: the same draws in every run.
-        loud: Tells whether a rule about definitions fails on a resolution. A flag that is
-            repeated or misplaced is found by those rules; one that is not there is not.
-
-    Raises:
-        PipelineCallError: A function of the framework raised.
+        around: What else has to be known.
     """
     gaps: list[Trial] = []
     for omitted in engine.systematic():
         _note(engine, engine.attempt(omitted), gaps)
-    if examples:
+    if examples != 0:
         from pytest_ropecontract.omissions.drawing import draw
 
-        for _ in range(GAPS_AT_MOST):
+        while len(gaps) < GAPS_AT_MOST:
             found = draw(engine, lambda trial: _is_new(trial, gaps), examples, seed)
             if found is None:
                 break
             _note(engine, engine.attempt(found), gaps)
-    findings = [_finding(model, engine, gap) for gap in gaps]
-    findings.extend(_mutated(model, engine, loud))
+    unnoticed = [
+        _Unnoticed(
+            f"without {', '.join(gap.omission.omitted)}",
+            gap.omission.argv,
+            gap.omission.omitted,
+            gap.outcome,
+            gap.resolution,
+        )
+        for gap in gaps
+    ]
+    unnoticed.extend(_mutated(engine, around, gaps))
+    findings = [
+        *_findings(model, engine.whole, unnoticed, around),
+        *_misspelled(model, engine, around),
+    ]
     return Search(_losses(engine), tuple(gaps), tuple(findings), engine.tried)
 
 
@@ -92,21 +131,20 @@ def _losses(engine: OmissionEngine) -> dict[str, Loss]:
             loss = "refused"
         elif trial.outcome in SILENT:
             loss = "guarded" if trial.guarded else "unguarded"
-        losses[trial.omission.omitted[0]] = loss
+        text = trial.omission.omitted[0]
+        losses[text] = max(losses.get(text, loss), loss, key=LOSSES.index)
     return losses
 
 
-def _explained(trial: Trial, gaps: Sequence[Trial]) -> bool:
-    """Return whether a smaller gap says the same already."""
-    return any(
-        gap.omission.indices <= trial.omission.indices
-        and (gap.outcome == trial.outcome or trial.outcome != YARN)
-        for gap in gaps
+def _explains(gap: Trial, trial: Trial) -> bool:
+    """Return whether a gap says already what a larger omission would say."""
+    return gap.omission.indices <= trial.omission.indices and (
+        SILENT.index(gap.outcome) >= SILENT.index(trial.outcome)
     )
 
 
 def _is_new(trial: Trial, gaps: Sequence[Trial]) -> bool:
-    return not trial.guarded and not _explained(trial, gaps)
+    return not trial.guarded and not any(_explains(gap, trial) for gap in gaps)
 
 
 def _note(engine: OmissionEngine, trial: Trial, gaps: list[Trial]) -> None:
@@ -119,81 +157,112 @@ def _note(engine: OmissionEngine, trial: Trial, gaps: list[Trial]) -> None:
     gaps.append(engine.attempt(smallest))
 
 
-def _finding(model: str, engine: OmissionEngine, gap: Trial) -> Finding:
-    flags = ", ".join(gap.omission.omitted)
-    rope = gap.resolution.rope
-    details = tuple(str(change) for change in engine.changes(gap))
-    if gap.outcome == YARN and rope is not None:
-        becomes = (
+def _mutated(
+    engine: OmissionEngine, around: Surroundings, gaps: Sequence[Trial]
+) -> list[_Unnoticed]:
+    """Return what happens unnoticed when a value is repeated, exchanged or misplaced."""
+    found = []
+    for mutation in mutations(engine.pipeline, engine.units, around.siblings):
+        if mutation.spelling or any(gap.omission.indices <= mutation.indices for gap in gaps):
+            # Where nobody notices that a flag is lost, another value of it goes unnoticed, too.
+            continue
+        resolution = engine.resolve_argv(mutation.argv)
+        what = outcome(engine.whole, resolution)
+        if what in SILENT and not around.loud(resolution) and not engine.guard(resolution):
+            text = f"with {mutation.text}"
+            found.append(_Unnoticed(text, mutation.argv, (), what, resolution))
+    return found
+
+
+def _misspelled(model: str, engine: OmissionEngine, around: Surroundings) -> list[Finding]:
+    """Return where ``--flag=value`` is something else than ``--flag value``."""
+    found = []
+    for mutation in mutations(engine.pipeline, engine.units, around.siblings):
+        if mutation.spelling and not _same(engine, mutation):
+            found.append(
+                Finding(
+                    "unguarded-omission",
+                    model,
+                    f"with the spelling {mutation.text} something else is built",
+                    flag=mutation.text,
+                    argv=mutation.argv,
+                    remedy="let the framework's own parser take both spellings",
+                )
+            )
+    return found
+
+
+def _same(engine: OmissionEngine, mutation: Mutation) -> bool:
+    resolution = engine.resolve_argv(mutation.argv)
+    whole = engine.whole
+    return (resolution.rope, resolution.origins) == (whole.rope, whole.origins)
+
+
+def _findings(
+    model: str, whole: Resolution, unnoticed: Sequence[_Unnoticed], around: Surroundings
+) -> list[Finding]:
+    failing = [one for one in unnoticed if around.strict or one.outcome == YARN]
+    # One contract for all that fails: whoever types it is done.
+    remedy = _remedy(model, whole, failing, around) if failing else None
+    found = []
+    for one in unnoticed:
+        fails = one.outcome == YARN
+        found.append(
+            Finding(
+                "unguarded-omission",
+                model,
+                f"{one.text} {_becomes(whole, one)} and no contract notices",
+                flag=", ".join(one.omitted) or one.text,
+                omitted=one.omitted,
+                argv=one.argv,
+                details=tuple(str(change) for change in changes(whole, one.resolution)),
+                effect=_size(one.resolution.rope, whole.rope),
+                remedy=remedy if fails or around.strict else _remedy(model, whole, [one], around),
+                status="fail" if fails else "note",
+            )
+        )
+    return found
+
+
+def _becomes(whole: Resolution, one: _Unnoticed) -> str:
+    rope = one.resolution.rope
+    if one.outcome == YARN and rope is not None:
+        return (
             f"becomes yarn (factor {plain(rope.rotary_scaling_factor)}, "
             f"beta_fast {plain(rope.beta_fast)}, beta_slow {plain(rope.beta_slow)})"
         )
-    elif gap.outcome == "changed":
-        changed = [c for c in engine.changes(gap) if not equal(c.before, c.after)]
-        becomes = f"{changed[0].sentence}" if changed else "something else is built"
-    else:
-        implicit = [c.field for c in engine.changes(gap)]
-        becomes = f"leaves {', '.join(implicit)} to a default"
-    return Finding(
-        "unguarded-omission",
-        model,
-        f"without {flags} {becomes} and no contract notices",
-        flag=flags,
-        details=details,
-        remedy=f"guard it: {_guard(model, engine.whole, gap)}",
-        status="fail" if gap.outcome == YARN else "note",
+    found = changes(whole, one.resolution)
+    if one.outcome == "implicit":
+        return f"leaves {', '.join(change.field for change in found)} to a default"
+    changed = [change for change in found if not change.is_lost]
+    more = f", {len(changed) - 1} more changes," if len(changed) > 1 else ""
+    return f"{changed[0].sentence}{more}"
+
+
+def _size(after: RopeConfig | None, before: RopeConfig | None) -> str | None:
+    if after is None or before is None:
+        return None
+    with contextlib.suppress(ValueError):  # its values lead to no frequencies
+        return compare(after, before).text
+    return None
+
+
+def _remedy(
+    model: str, whole: Resolution, unnoticed: Sequence[_Unnoticed], around: Surroundings
+) -> str:
+    """Return the contract that would notice: the exact lines, and the checkpoint's file."""
+    resolutions = [one.resolution for one in unnoticed]
+    lines = [line(model, one) for one in guarding(whole, resolutions, around.notices)]
+    if not lines:
+        return "rope_contract_allow allows what a contract would find; take its line away"
+    text = "mark a test with " + "\n            and with ".join(lines)
+    sizes = [_size(one.rope, whole.rope) for one in resolutions]
+    kinds = [one.rope.kind for one in resolutions if one.rope and whole.rope]
+    told = all(
+        kind != (whole.rope.kind if whole.rope else None)
+        or size not in (None, "numerically identical")
+        for kind, size in zip(kinds, sizes, strict=True)
     )
-
-
-def _guard(model: str, whole: Resolution, gap: Trial) -> str:
-    """Return the line that would notice a gap."""
-    rope = whole.rope
-    if rope is None:
-        return "correct the definition first"
-    parts = [repr(rope.kind).replace("'", '"')]
-    if rope.kind == "yarn":
-        parts += [plain(getattr(rope, name)) for name in POSITIONAL[1:]]
-    fields = [c.field for c in changes(whole, gap.resolution) if c.field not in POSITIONAL]
-    parts += [
-        f"{name}={_literal(getattr(rope, name))}"
-        for name in fields
-        if getattr(rope, name) is not None and whole.origins.get(name) == "declared"
-    ]
-    if whole.origins.get("kind") != "declared":
-        parts.append("declared=False")
-    return f'@rope_expect({", ".join(parts)}, models=["{model}"])'
-
-
-def _literal(value: object) -> str:
-    return repr(value) if isinstance(value, bool | tuple | str) else plain(value)
-
-
-def _mutated(
-    model: str, engine: OmissionEngine, loud: Callable[[Resolution], bool]
-) -> list[Finding]:
-    """Return what happens unnoticed when a value is repeated, exchanged or misplaced."""
-    findings = []
-    for mutation in mutations(engine.pipeline, engine.units):
-        resolution = engine.resolve_argv(mutation.argv)
-        found = outcome(engine.whole, resolution)
-        if found not in SILENT or loud(resolution) or engine.guard(resolution):
-            continue
-        findings.append(_mutation_finding(model, engine, mutation, resolution))
-    return findings
-
-
-def _mutation_finding(
-    model: str, engine: OmissionEngine, mutation: Mutation, resolution: Resolution
-) -> Finding:
-    found = changes(engine.whole, resolution)
-    yarn = outcome(engine.whole, resolution) == YARN
-    return Finding(
-        "unguarded-omission",
-        model,
-        f"with {mutation.text} {found[0].sentence if found else 'something else is built'} "
-        "and no contract notices",
-        flag=mutation.text,
-        details=tuple(str(change) for change in found),
-        remedy="guard the field with rope_expect",
-        status="fail" if yarn else "note",
-    )
+    if around.checkpoint is not None and told:
+        text += f",\n            or add the checkpoint's config.json as {around.checkpoint}"
+    return text

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hypothesis import strategies
 
 from pytest_ropecontract.errors import RopeContractError
-from pytest_ropecontract.omissions.units import Omission, units_of
+from pytest_ropecontract.omissions.units import RELEVANT, Omission, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from pytest_ropecontract.project import Project
 
 
-def subsets(units: Units, at_most: int | None, only: Iterable[str] | None) -> strategies.SearchStrategy[Omission]:
+def subsets(
+    units: Units, at_most: int | None = None, only: Iterable[str] | None = None
+) -> strategies.SearchStrategy[Omission]:
     """Return a strategy over what can be left out of a command line.
 
     Args:
@@ -27,22 +29,44 @@ def subsets(units: Units, at_most: int | None, only: Iterable[str] | None) -> st
     Raises:
         RopeContractError: ``only`` names something that the command line does not have.
     """
-    eligible = sorted(range(len(units)) if only is None else _eligible(units, only))
-    most = len(eligible) if at_most is None else min(at_most, len(eligible))
-    if not eligible:
+    eligible = frozenset(range(len(units))) if only is None else _eligible(units, only)
+    # What a draw shrinks to comes first: the flags that have to do with RoPE.
+    relevant = units.named(RELEVANT)
+    places = sorted(eligible, key=lambda index: (index not in relevant, index))
+    most = len(places) if at_most is None else min(at_most, len(places))
+    if most < 1:
         return strategies.just(units.omission(()))
-    # A set of places shrinks toward few of them, and toward the first.
-    places = strategies.sets(strategies.sampled_from(eligible), max_size=most)
-    return _drawn(units, places)
+    return _drawn(units, places, most)
 
 
 @strategies.composite
-def _drawn(
-    draw: strategies.DrawFn, units: Units, places: strategies.SearchStrategy[set[int]]
-) -> Omission:
-    # Mapping would be shorter, but Hypothesis reports a mapped value by its call, with the
-    # whole command line in it.
-    return units.omission(draw(places))
+def _drawn(draw: strategies.DrawFn, units: Units, places: list[int], most: int) -> Omission:
+    """Draw between one and ``most`` of some places.
+
+    The places are halved again and again, and every time it is drawn which half goes on, or
+    that both do, while there is room. Each set of places comes of exactly one sequence of draws, and shrinks
+    toward few places, the first ones. The draws are booleans only: Hypothesis mixes constants
+    of the project's own modules into all others, and what is drawn would depend on which
+    modules a run happens to have imported.
+    """
+    found: list[int] = []
+    halves = [(0, len(places))]
+    while halves:
+        start, stop = halves.pop()
+        if stop - start == 1:
+            found.append(places[start])
+            continue
+        middle = (start + stop) // 2
+        second = draw(_BOOLEANS)
+        if second:
+            halves.append((middle, stop))
+        room = most - len(found) - len(halves)
+        if not second or (room > 0 and draw(_BOOLEANS)):
+            halves.append((start, middle))
+    return units.omission(found)
+
+
+_BOOLEANS = strategies.booleans()
 
 
 def _eligible(units: Units, only: Iterable[str]) -> frozenset[int]:

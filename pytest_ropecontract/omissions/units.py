@@ -5,11 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pytest_ropecontract.contracts.rules import OTHER_DESTS, ROPE_DESTS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pytest_ropecontract.megatron.command_line import Occurrence
     from pytest_ropecontract.megatron.pipeline import Pipeline
+
+
+# Beside what rotates: what decides over the config class, the layers or the adapter.
+RELEVANT = (
+    frozenset(ROPE_DESTS)
+    | OTHER_DESTS
+    | {"apply_rope_fusion", "spec", "group_query_attention", "hybrid_layer_pattern"}
+)
 
 
 @dataclass(frozen=True)

@@ -93,3 +93,55 @@ def _verdict(model: Mapping[str, Any]) -> tuple[str, str]:
 
 def _rules(model: Mapping[str, Any], status: str) -> list[str]:
     return list(dict.fromkeys(one["rule"] for one in model["findings"] if one["status"] == status))
+
+
+LOSSES = ("refused", "harmless", "guarded", "unguarded")
+
+
+def omission_lines(
+    models: Sequence[Mapping[str, Any]], width: int, verbosity: int
+) -> list[tuple[str, str]]:
+    """Return what the loss of each single flag does, with ``-v``: one line a model.
+
+    Unguarded flags are named below it, and with ``-vv`` all of them.
+
+    Args:
+        models: The merged documents of the models.
+        width: Columns of the terminal.
+        verbosity: How often ``-v`` was given.
+    """
+    shown = [model for model in models if model["omissions"]]
+    if verbosity < 1 or not shown:
+        return []
+    title = "flags if lost"
+    room = width - sum(len(name) + 1 for name in LOSSES)
+    widths = [min(max(len(title), *(len(model["name"]) for model in shown)), room)]
+    widths += [len(name) for name in LOSSES]
+    lines = [(_line((title, *LOSSES), widths, " "), "head")]
+    for model in shown:
+        flags = {
+            name: [flag for flag, loss in model["omissions"].items() if loss == name]
+            for name in LOSSES
+        }
+        counts = [str(len(flags[name])).rjust(len(name)) for name in LOSSES]
+        lines.append((_line((model["name"], *counts), widths, " "), "ok"))
+        for name in LOSSES:
+            if flags[name] and (name == "unguarded" or verbosity > 1):
+                lines.extend((line, "ok") for line in _listing(name, flags[name], width))
+    return lines
+
+
+def _listing(name: str, flags: Sequence[str], width: int) -> list[str]:
+    """Return flags as a wrapped list; none is divided between lines."""
+    indent = f"  {name}: "
+    lines, current = [], indent
+    for index, flag in enumerate(flags):
+        text = _shortened(flag, width - 5) + ("," if index < len(flags) - 1 else "")
+        if current.strip() and len(current) + len(text) > width and current != indent:
+            lines.append(current.rstrip())
+            current = "    "
+        elif current == indent and len(indent) + len(text) > width:
+            lines.append(current.rstrip())
+            current = "    "
+        current += f"{text} "
+    return [*lines, current.rstrip()]

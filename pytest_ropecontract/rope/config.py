@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Literal
+from typing import Any, Literal
 
 Kind = Literal["rope", "yarn", "mrope", "none"]
 Attention = Literal["mla", "gpt", "hybrid"]
@@ -65,6 +65,30 @@ class RopeConfig:
     softmax_multiplier: float | None = None
     rotary_class: str | None = None
     returns: int | None = None
+
+    @classmethod
+    def from_config(cls, config: object, **arguments: Any) -> RopeConfig:
+        """Return what a model builds from a config object that was made in code.
+
+        Args:
+            config: A ``TransformerConfig`` or ``MLATransformerConfig``, one of a subclass,
+                as a bridge's provider is, or a ``GPTModelConfig`` that holds one.
+            arguments: What the model is given beside it, where the config does not have it:
+                ``position_embedding_type``, ``rotary_base``, ``rotary_percent``,
+                ``seq_len_interpolation_factor``, ``rope_scaling``, ``rope_scaling_factor``.
+
+        Raises:
+            RopeContractError: An attribute is missing or has a value from which no
+                embedding follows, or an argument is not one of these.
+        """
+        from pytest_ropecontract.rope.built import (  # noqa: PLC0415  # it imports this module
+            resolve_config,
+        )
+
+        rope = resolve_config(config, **arguments).rope
+        if rope is None:
+            raise TypeError(f"{type(config).__name__} builds nothing")
+        return rope
 
 
 FIELDS: tuple[str, ...] = tuple(field.name for field in fields(RopeConfig))

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_ropecontract.rope.frequencies import inverse_frequencies, position_scale
+from pytest_ropecontract.rope.frequencies import (
+    inverse_frequencies,
+    magnitude,
+    position_scale,
+    softmax_multiplier,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +23,9 @@ if TYPE_CHECKING:
 # plain RoPE by a few units in the last place of a float32, each 1.2e-7 of the value.
 SAME_FREQUENCY = 1e-6
 SAME_FACTOR = 1e-9
+# Fields that no frequency follows from; the fraction is already in rotary_dim.
+NOT_NUMBERS = ("attention", "rotary_percent", "rotary_class", "returns")
+FACTORS = ("magnitude", "softmax_multiplier")
 _LONG_NUMBER = 1e6
 
 
@@ -136,6 +145,28 @@ def rotation(rope: RopeConfig) -> Rotation:
     )
 
 
+def with_factors(rope: RopeConfig) -> RopeConfig:
+    """Return a config with the magnitude that follows from its other values.
+
+    For YaRN under multi-latent attention also with the softmax multiplier that follows.
+    Without YaRN, cosine and sine are multiplied with nothing.
+
+    Raises:
+        ValueError: No magnitude follows from its values.
+    """
+    if rope.kind != "yarn":
+        return dataclasses.replace(rope, magnitude=1.0)
+    factor, all_dim = rope.rotary_scaling_factor, rope.mscale_all_dim
+    if factor is None:
+        raise ValueError("rotary_scaling_factor is not set")
+    softmax = rope.softmax_multiplier
+    if rope.attention == "mla" and all_dim is not None:
+        softmax = softmax_multiplier(factor, all_dim)
+    return dataclasses.replace(
+        rope, magnitude=magnitude(factor, rope.mscale, all_dim), softmax_multiplier=softmax
+    )
+
+
 def compare_rotations(first: Rotation, second: Rotation) -> Effect:
     """Measure how the first of two rotations differs from the second."""
     left, right = first.frequencies, second.frequencies
@@ -156,9 +187,7 @@ def compare_rotations(first: Rotation, second: Rotation) -> Effect:
     )
 
 
-def _frequencies(
-    left: Sequence[float], right: Sequence[float]
-) -> tuple[int, float, int | None]:
+def _frequencies(left: Sequence[float], right: Sequence[float]) -> tuple[int, float, int | None]:
     """Return how many frequencies differ, their largest ratio, and where it shows first."""
     differing, largest, apart = 0, 1.0, 0.0
     for one, other in zip(left, right, strict=True):
@@ -179,21 +208,15 @@ def _remarks(first: Rotation, second: Rotation) -> list[str]:
         return remarks
     if first.interleaved != second.interleaved:
         words = ("halves", "neighbours")
-        remarks.append(
-            f"pairs are {words[first.interleaved]} against {words[second.interleaved]}"
-        )
+        remarks.append(f"pairs are {words[first.interleaved]} against {words[second.interleaved]}")
     if first.sections != second.sections:
         if first.sections is None or second.sections is None:
             remarks.append("the same where all axes of a position are equal, as in text")
         else:
-            remarks.append(
-                f"sections {_listed(first.sections)} against {_listed(second.sections)}"
-            )
+            remarks.append(f"sections {_listed(first.sections)} against {_listed(second.sections)}")
     if first.skipped != second.skipped:
         length = max(len(first.skipped), len(second.skipped))
-        padded = [
-            (*one.skipped, *[0] * (length - len(one.skipped))) for one in (first, second)
-        ]
+        padded = [(*one.skipped, *[0] * (length - len(one.skipped))) for one in (first, second)]
         count = sum(bool(one) != bool(other) for one, other in zip(*padded, strict=True))
         if count:
             remarks.append(f"{count} of {length} layers rotate in one and not in the other")

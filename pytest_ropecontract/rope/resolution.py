@@ -75,7 +75,8 @@ class Refused:
     """Why nothing is built.
 
     Attributes:
-        by: ``parser``, ``validate_args``, ``config`` or ``model``.
+        by: ``parser``, ``validate_args``, ``config`` or ``model``; of an omission also
+            ``framework``, where one of its functions raises.
         error: Name of the exception.
         message: Megatron's own text.
     """

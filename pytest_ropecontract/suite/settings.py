@@ -7,15 +7,18 @@ import fnmatch
 
 import pytest
 
-from pytest_ropecontract.collection import EXPECTATIONS, project_of
+from pytest_ropecontract.collection import EXPECTATIONS, options_of, project_of
 from pytest_ropecontract.contracts.arity.rule import NotCheckedError
 from pytest_ropecontract.errors import RopeContractError
+
+OMISSION = "unguarded-omission"
 
 
 def test_allowances(request: pytest.FixtureRequest) -> None:
     """Every allowance still allows something."""
     project = project_of(request.config)
     expectations = request.config.stash.get(EXPECTATIONS, {})
+    allowances = project.settings.allowances
     unknown = []
     for model in project.registry:
         if project.examine(model).error is not None:
@@ -27,9 +30,13 @@ def test_allowances(request: pytest.FixtureRequest) -> None:
             project.check_checkpoints(model)
         with contextlib.suppress(NotCheckedError):
             project.check_arity(model)
+        if any(one.rule == OMISSION and fnmatch.filter([model], one.models) for one in allowances):
+            found = expectations.get(model, [])
+            given = options_of(request.config)
+            project.search_omissions(model, found, given.examples, given.seed)
     unused = [
         one
-        for one in project.settings.allowances
+        for one in allowances
         # Of a model that cannot be expanded nobody knows what there would be to allow.
         if one not in project.used_allowances and not fnmatch.filter(unknown, one.models)
     ]

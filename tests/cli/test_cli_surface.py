@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 
 import pytest
 
 from pytest_ropecontract.cli import main
 from pytest_ropecontract.megatron import live, recording
-from pytest_ropecontract.megatron.surface import NEWEST, dump, load_shipped, shipped
+from pytest_ropecontract.megatron.surface import NEWEST, dump, load_file, load_shipped, shipped
 
 
 @pytest.fixture
@@ -34,12 +35,13 @@ def megatron(monkeypatch, tmp_path):
     monkeypatch.setattr(live, "is_importable", lambda: True)
     added: list[str] = []
 
-    def record(arguments=()):
+    def record(arguments, *, name=None):
         parser = argparse.ArgumentParser(add_help=False)
-        for add in arguments:
+        for add in arguments.values():
             parser = add(parser)
         added.extend(flag for action in parser._actions for flag in action.option_strings)
-        return load_shipped(NEWEST)
+        surface = load_shipped(NEWEST)
+        return replace(surface, name=name or surface.name)
 
     monkeypatch.setattr(recording, "record", record)
     yield added
@@ -201,6 +203,37 @@ def test_record_lets_functions_add_options(megatron, framework, tmp_path, capsys
     assert megatron == ["--beta-fast", "--beta-slow"]
     assert sys.path == before
     assert "noise" not in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("megatron")
+def test_record_gives_a_name(tmp_path, capsys):
+    """It stands in the file."""
+    target = tmp_path / "fork.json"
+
+    assert main(["surface", "record", "-o", str(target), "--name", "our-fork_2.1+x"]) == 0
+    assert load_file(target).name == "our-fork_2.1+x"
+    assert capsys.readouterr().out.startswith("recorded our-fork_2.1+x, ")
+
+
+@pytest.mark.usefixtures("megatron")
+@pytest.mark.parametrize(
+    ("name", "headline"),
+    [
+        (NEWEST, f"--name: {NEWEST} is the name of a shipped surface"),
+        ("", "--name: '' cannot name a surface"),
+        ("a b", "--name: 'a b' cannot name a surface"),
+        ("../x", "--name: '../x' cannot name a surface"),
+        ("x" * 101, f"--name: '{'x' * 101}' cannot name a surface"),
+    ],
+    ids=["shipped", "empty", "blank", "path", "long"],
+)
+def test_record_refuses_a_name(name, headline, capsys, tmp_path):
+    """Before a recording, which takes a while."""
+    target = tmp_path / "fork.json"
+
+    assert main(["surface", "record", "-o", str(target), "--name", name]) == 2
+    assert first_error_line(capsys) == headline
+    assert not target.exists()
 
 
 @pytest.mark.usefixtures("megatron")

@@ -151,6 +151,8 @@ TINY = [
     f"{SIZES} --swiglu --position-embedding-type rope --multi-latent-attention --no-rope-fusion",
     f"{SIZES} --swiglu --disable-bias-linear --position-embedding-type rope "
     "--hybrid-layer-pattern M*M*",
+    f"{SIZES} --swiglu --disable-bias-linear --position-embedding-type rope --no-rope-fusion "
+    "--multi-latent-attention --experimental-attention-variant dsa --linear-attention-freq 2",
 ]
 
 

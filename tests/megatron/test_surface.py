@@ -31,6 +31,7 @@ DOCUMENT: dict[str, Any] = json.loads(TEXT)
 # A document with one record of every kind, so that a mutation seldom misses.
 SMALL: dict[str, Any] = {
     **{key: DOCUMENT[key] for key in ("schema", "name", "version", "fingerprint")},
+    "source": {"version": "0.19.2", "revision": "2e64d78-dirty", "arguments": ["frame:add"]},
     "enums": {"AttnBackend": {"flash": 1, "auto": 5}},
     "options": [
         {"flags": ["--num-layers"], "dest": "num_layers", "action": "store", "value_type": "int"},
@@ -157,7 +158,7 @@ CUT_OFF = "surface bad.json is cut off at line "
 BAD_TEXTS = {
     "truncated": (
         TEXT[: TEXT.index('"enums"')],
-        CUT_OFF + "6: Expecting property name enclosed in double quotes",
+        CUT_OFF + "7: Expecting property name enclosed in double quotes",
     ),
     "half": ('{"schema": 1, "name"', CUT_OFF + "1: Expecting ':' delimiter"),
     "empty": ("", NOT_JSON + "1: Expecting value"),
@@ -178,9 +179,11 @@ BAD_TEXTS = {
     "deep": ("[" * 200_000, "surface bad.json is nested too deeply"),
     "digits": (
         '{"schema": ' + "1" * 5000 + "}",
-        "surface bad.json has an unusable number: Exceeds the limit (4300 digits) for integer "
-        "string conversion: value has 5000 digits; use sys.set_int_max_str_digits() to increase "
-        "the limit",
+        (
+            "surface bad.json has an unusable number: Exceeds the limit (4300 digits) for integer "
+            "string conversion: value has 5000 digits; use sys.set_int_max_str_digits() to increase "
+            "the limit"
+        ),
     ),
     "nan": ('{"schema": NaN}', "surface bad.json has an unusable number: NaN is not finite"),
     "infinite": (
@@ -192,6 +195,16 @@ MALFORMED = {
     "no name": (without("name"), "surface.name is no text"),
     "empty name": (changed("name", to=""), "surface.name is no text"),
     "number as version": (changed("version", to=19), "surface.version is no text"),
+    "source as text": (changed("source", to="megatron-core"), "surface.source is no object"),
+    "empty distribution": (
+        changed("source", "distribution", to=""),
+        "source.distribution is no text",
+    ),
+    "number as revision": (changed("source", "revision", to=1), "source.revision is no text"),
+    "arguments as text": (
+        changed("source", "arguments", to="frame:add"),
+        "source.arguments is no list of texts",
+    ),
     "no options": (without("options"), "options is no list"),
     "options of text": (changed("options", 0, to="--x"), "options[0] is no object"),
     "rules as object": (changed("rules", to={}), "rules is no list"),
@@ -209,13 +222,17 @@ MALFORMED = {
     ),
     "another action": (
         changed("options", 0, "action", to="eval"),
-        "options[0].action is 'eval', not one of ['append', 'boolean', 'count', 'extend', "
-        "'store', 'store_const', 'store_false', 'store_true']",
+        (
+            "options[0].action is 'eval', not one of ['append', 'boolean', 'count', 'extend', "
+            "'store', 'store_const', 'store_false', 'store_true']"
+        ),
     ),
     "another type": (
         changed("options", 0, "value_type", to="os.system"),
-        "options[0].value_type is 'os.system', not one of ['bool', 'enum', 'float', 'int', "
-        "'int_tuple', 'list_pattern', 'str']",
+        (
+            "options[0].value_type is 'os.system', not one of ['bool', 'enum', 'float', 'int', "
+            "'int_tuple', 'list_pattern', 'str']"
+        ),
     ),
     "dest as list": (changed("options", 0, "dest", to=["x"]), "options[0].dest is no text"),
     "nargs of zero": (changed("options", 4, "nargs", to=0), "options[4].nargs is 0"),
@@ -303,8 +320,10 @@ MALFORMED = {
     ),
     "another origin": (
         changed("paths", 0, "arguments", "base", "origin", to="environment"),
-        "paths[0].arguments.base.origin is 'environment', not one of "
-        "['args', 'config', 'constant', 'constructor']",
+        (
+            "paths[0].arguments.base.origin is 'environment', not one of "
+            "['args', 'config', 'constant', 'constructor']"
+        ),
     ),
     "origin without name": (
         without("paths", 0, "arguments", "base", "name"),
@@ -437,8 +456,10 @@ scalars = st.one_of(
 )
 junk = st.recursive(
     scalars,
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(st.sampled_from(["of", "member", "tuple", "given", "x", "mro"]), inner),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["of", "member", "tuple", "given", "x", "mro"]), inner)
+    ),
     max_leaves=6,
 )
 

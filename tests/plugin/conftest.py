@@ -16,7 +16,7 @@ def _import_everything() -> None:
     for module in pkgutil.walk_packages(
         pytest_ropecontract.__path__, f"{pytest_ropecontract.__name__}."
     ):
-        if "recording" not in module.name and "omissions" not in module.name:
+        if "recording" not in module.name:
             importlib.import_module(module.name)
 
 

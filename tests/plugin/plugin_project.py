@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ MLA = (
 )
 YARN = f"{MLA} --rope-type yarn --rotary-scaling-factor 4 --mscale 1.0 --mscale-all-dim 1.0"
 REPORT = "--rope-contract-report=report.json"
+# Items with tests of their own, which are not run here.
+OTHERS = ("test_checkpoint", "test_arity", "test_omissions", "test_snapshot", "test_launch")
 
 
 class Project:
@@ -68,7 +71,7 @@ class Project:
 
     def run(self, *args: str) -> Run:
         """Run pytest with ``--rope-contract`` in this process."""
-        return self.run_without("--rope-contract", *args)
+        return self.run_without("--rope-contract", *_without_others(args))
 
     def run_without(self, *args: str) -> Run:
         """Run pytest without ``--rope-contract`` in this process."""
@@ -77,13 +80,24 @@ class Project:
     def run_shuffled(self, seed: str, *args: str) -> Run:
         """Run pytest with ``--rope-contract`` in this process, in another order."""
         result = self.pytester.runpytest_inprocess(
-            "--rope-contract", f"--randomly-seed={seed}", *args
+            "--rope-contract", f"--randomly-seed={seed}", *_without_others(args)
         )
         return Run(self, result)
 
     def run_apart(self, *args: str) -> Run:
-        """Run pytest in a process of its own, with exactly these arguments."""
+        """Run pytest with ``--rope-contract`` in a process of its own."""
+        args = ("--rope-contract", *_without_others(args))
         return Run(self, self.pytester.runpytest_subprocess(*args))
+
+
+def _without_others(args: tuple[str, ...]) -> list[str]:
+    """Return the arguments of a run that leaves out the other items."""
+    args, keyword = list(args), ""
+    if "-k" in args:
+        at = args.index("-k")
+        keyword = f"({args[at + 1]}) and "
+        del args[at : at + 2]
+    return [*args, "-k", f"{keyword}not ({' or '.join(OTHERS)})"]
 
 
 class Run:
@@ -112,6 +126,11 @@ class Run:
             elif report.failed:
                 found[report.nodeid] = f"{report.when} failed"
         return found
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many items have which outcome."""
+        return dict(Counter(self.outcomes.values()))
 
     def text(self, nodeid: str) -> str:
         """Return why an item failed."""

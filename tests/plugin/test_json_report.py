@@ -71,7 +71,8 @@ def test_every_model_has_every_key(mixed: Project) -> None:
         assert set(model["origins"].values()) <= set(ORIGINS)
         for finding in model["findings"]:
             assert list(finding) == [
-                *("rule", "field", "expected", "actual", "origin", "message", "status")
+                *("rule", "field", "expected", "actual", "origin", "message", "status"),
+                "effect",
             ]
             assert finding["rule"] in RULES
             assert finding["status"] in ("fail", "note", "allowed")
@@ -151,9 +152,7 @@ def test_same_bytes_in_several_processes(mixed: Project) -> None:
     assert mixed.run(REPORT, "-n2").report_text == alone
 
 
-def test_same_bytes_in_another_folder(
-    mixed: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_same_bytes_in_another_folder(mixed: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     mixed.ini(rope_contract_defaults=["fill:fill", "fill:explode"])
     here = mixed.run(REPORT).report_text
     moved = mixed.root.parent / f"{mixed.root.name}-moved"
@@ -249,7 +248,7 @@ def test_report_that_cannot_be_written_keeps_the_old_one(
     assert "ERROR: --rope-contract-report: report.json cannot be written: Permission denied" in (
         run.outlines
     )
-    assert run.result.parseoutcomes()["passed"] == 1
+    assert run.counts["passed"] == 1
     assert run.ret == pytest.ExitCode.USAGE_ERROR
 
 

@@ -298,7 +298,7 @@ def test_mark_that_is_added_after_collection(models: Project) -> None:
     run = models.run()
 
     assert run.line(TEST) == "rope_expect has no field 'bad'"
-    assert run.result.parseoutcomes()["passed"] == 3
+    assert run.counts["passed"] == 3
 
 
 def test_skipped_test_is_not_checked(models: Project) -> None:

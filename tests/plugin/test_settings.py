@@ -547,7 +547,7 @@ def test_defaults_function_that_raises_fails_the_model(plain: Project) -> None:
 
     run = plain.run()
 
-    assert run.result.parseoutcomes() == {"failed": 2, "skipped": 2}
+    assert run.counts == {"failed": 2, "skipped": 2}
     assert run.text(DECLARED).splitlines() == [
         "rope_contract_defaults: framework:explode raised RuntimeError: no GPU",
         "  at: src/framework.py:11",

@@ -35,7 +35,7 @@ def test_no_items(project: Project) -> None:
 def test_no_items_for_a_path_of_a_definition(project: Project) -> None:
     project.model("plain")
 
-    assert project.run_without("scripts/models").result.parseoutcomes() == {}
+    assert project.run_without("scripts/models").counts == {}
 
 
 def test_no_output(project: Project) -> None:
@@ -75,7 +75,7 @@ def test_a_bad_setting_is_no_error(project: Project) -> None:
     project.ini(rope_contract_unknown="perhaps", rope_contract_defaults=["nowhere:nothing"])
     project.test("def test_own(): pass")
 
-    assert project.run_without().result.parseoutcomes() == {"passed": 1}
+    assert project.run_without().counts == {"passed": 1}
 
 
 def test_importing_the_plugin_loads_nothing_heavy() -> None:

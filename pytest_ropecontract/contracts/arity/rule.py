@@ -65,7 +65,35 @@ def check(
         )
     facts = Facts(_selectors(resolution), rope.rotary_class, rope.returns)
     found = unpacking.find(parts, facts)
-    return tuple(_finding(model, one, resolution, root) for one in found)
+    return tuple(
+        _finding(
+            model,
+            f"{_relative(one.module.path, root)}:{one.line}",
+            one.expected,
+            one.returned,
+            resolution,
+        )
+        for one in found
+    )
+
+
+def check_stated(model: str, resolution: Resolution, unpacks: int) -> tuple[Finding, ...]:
+    """Return whether a definition states another number of results than there are.
+
+    Args:
+        model: The model's name.
+        resolution: What is built.
+        unpacks: How many results its attention takes, as its registration says.
+
+    Raises:
+        NotCheckedError: No rotary embedding is built.
+    """
+    rope = resolution.rope
+    if rope is None or rope.returns is None:
+        raise NotCheckedError(f"no rotary embedding is built for {model}")
+    if rope.returns == unpacks:
+        return ()
+    return (_finding(model, "its registration", unpacks, rope.returns, resolution),)
 
 
 def mentions_spec(text: str) -> bool:
@@ -116,26 +144,28 @@ def _selectors(resolution: Resolution) -> dict[str, object]:
 
 
 def _finding(
-    model: str, one: unpacking.Unpacking, resolution: Resolution, root: Path
+    model: str, place: str, expected: int, returned: int, resolution: Resolution
 ) -> Finding:
     rope = resolution.rope
     built = rope.rotary_class if rope is not None else None
     source = resolution.sources.get("kind")
-    place = f"{_relative(one.module.path, root)}:{one.line}"
-    wanted = NUMBERS.get(one.expected, f"{one.expected} results")
-    come = "" if source is None else f" (kind {rope.kind if rope else ''}: {source.text})"
+    come = "" if source is None or rope is None else f" (kind {rope.kind}: {source.text})"
     return Finding(
         "return-arity",
         model,
-        f"{place} takes {wanted} from the rotary embedding, and {built} returns "
-        f"{NUMBERS.get(one.returned, one.returned)}{come}",
+        f"{place} takes {_results(expected)} from the rotary embedding, and {built} returns "
+        f"{_results(returned)}{come}",
         field="returns",
-        expected=one.expected,
-        actual=one.returned,
+        expected=expected,
+        actual=returned,
         origin=source.origin if source else None,
         source=source.text if source else None,
         remedy='take the results by the rope type: if config.rope_type == "rope", one; else two',
     )
+
+
+def _results(count: int) -> str:
+    return NUMBERS.get(count, f"{count} results")
 
 
 def _relative(path: Path, root: Path) -> str:

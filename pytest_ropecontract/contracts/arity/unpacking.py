@@ -62,7 +62,7 @@ def find(parts: Sequence[Part], facts: Facts) -> list[Unpacking]:
     }
     held = _held(parts, builders) | {INHERITED}
     facts = dataclasses.replace(facts, rotary=facts.rotary | held)
-    returns = _constructed_returns(parts, functions, facts, frozenset(builders))
+    returns = _constructed_returns(functions, facts, frozenset(builders))
     facts = dataclasses.replace(facts, returns=returns)
     wrappers = _wrappers(functions, facts)
     found: dict[tuple[str, int], Unpacking] = {}
@@ -107,7 +107,6 @@ def _constructed(node: Function, facts: Facts, builders: frozenset[str]) -> set[
 
 
 def _constructed_returns(
-    parts: Sequence[Part],
     functions: Sequence[tuple[Module, Function]],
     facts: Facts,
     builders: frozenset[str],
@@ -131,7 +130,6 @@ def _constructed_returns(
                     classes.add(str(name))
                 elif name in builders:
                     classes |= _constructed(by_name[str(name)], facts, frozenset()) or set()
-    del parts
     counts = {CLASS_RETURNS[name] for name in classes if name in CLASS_RETURNS}
     return counts.pop() if len(counts) == 1 else facts.returns
 
@@ -148,9 +146,7 @@ def _options(value: ast.expr, facts: Facts) -> Iterator[ast.expr]:
         yield from _options(value.orelse, facts)
 
 
-def _wrappers(
-    functions: Sequence[tuple[Module, Function]], facts: Facts
-) -> dict[str, int]:
+def _wrappers(functions: Sequence[tuple[Module, Function]], facts: Facts) -> dict[str, int]:
     """Return the functions that hand on the result of an embedding, with their own count."""
     wrappers: dict[str, int] = {}
     for _ in range(3):  # a wrapper of a wrapper of a wrapper
@@ -215,7 +211,9 @@ class _Walk:
         """Follow statements, and return whether the function goes on after them."""
         return all(self._statement(node) for node in body)
 
-    def _statement(self, node: ast.stmt) -> bool:  # noqa: PLR0911  # one way out a statement
+    def _statement(  # noqa: C901, PLR0911, PLR0912  # one case for every kind of statement
+        self, node: ast.stmt
+    ) -> bool:
         if isinstance(node, ast.If):
             return self._branches(node)
         if isinstance(node, ast.Match):

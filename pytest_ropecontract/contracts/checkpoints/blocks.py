@@ -237,9 +237,7 @@ class _Block(Collector):
         self.put(
             "round_to_int",
             True if truncate is None else truncate,
-            "default of truncate in transformers"
-            if truncate is None
-            else f"{self.path}truncate",
+            "default of truncate in transformers" if truncate is None else f"{self.path}truncate",
         )
         self._yarn_magnitude()
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from pytest_ropecontract.contracts.checkpoints.published import Checkpoint, PublishedRope
-    from pytest_ropecontract.contracts.checkpoints.reach import Reach
+    from pytest_ropecontract.contracts.checkpoints.reach import Finder
     from pytest_ropecontract.rope.config import RopeConfig
     from pytest_ropecontract.rope.resolution import Resolution
 
@@ -60,7 +60,7 @@ class Difference:
 
 
 def check(
-    model: str, checkpoint: Checkpoint, resolution: Resolution, reach: Reach
+    model: str, checkpoint: Checkpoint, resolution: Resolution, reach: Finder
 ) -> tuple[Finding, ...]:
     """Return what a checkpoint's file finds: its own problems, then the differences.
 
@@ -109,9 +109,7 @@ def differences(published: PublishedRope, built: RopeConfig) -> list[Difference]
 
 def _by_likeness(ropes: tuple[PublishedRope, ...], built: RopeConfig) -> list[PublishedRope]:
     """Sort by how little differs; Megatron builds one embedding for all layers."""
-    return sorted(
-        ropes, key=lambda one: (one.kind != built.kind, len(differences(one, built)))
-    )
+    return sorted(ropes, key=lambda one: (one.kind != built.kind, len(differences(one, built))))
 
 
 def _agree(one: Difference) -> bool:
@@ -187,10 +185,9 @@ def _factors(published: PublishedRope, built: RopeConfig) -> Iterator[Difference
     Both follow from it: where it differs, that is said, and these are part of its size.
     """
     factor = published.values.get("rotary_scaling_factor", built.rotary_scaling_factor)
-    at_factor = expecting.with_derived(
-        dataclasses.replace(built, rotary_scaling_factor=factor)
-    )
-    if at_factor is None:
+    try:
+        at_factor = effect.with_factors(dataclasses.replace(built, rotary_scaling_factor=factor))
+    except ValueError:
         return
     wanted = published.values.get("magnitude")
     if wanted is not None and at_factor.magnitude is not None:
@@ -220,7 +217,7 @@ class _Check:
     """Makes findings of differences."""
 
     def __init__(
-        self, model: str, name: str, resolution: Resolution, built: RopeConfig, reach: Reach
+        self, model: str, name: str, resolution: Resolution, built: RopeConfig, reach: Finder
     ) -> None:
         self.model = model
         self.name = name
@@ -291,9 +288,7 @@ class _Check:
         if one.field == "kind" and published.kind == "mrope":
             names = ("mrope_section",)
         parts = [
-            f"{name} {plain(published.values[name])}"
-            for name in names
-            if name in published.values
+            f"{name} {plain(published.values[name])}" for name in names if name in published.values
         ]
         return f" ({', '.join(parts)})" if parts else ""
 

@@ -96,9 +96,7 @@ def parse(text: str, name: str) -> dict[str, Any]:
         ) from None
     except ValueError:
         # Python reads whole numbers of up to 4300 digits.
-        raise CheckpointError(
-            f"{name} has a number of too many digits", remedy=_REMEDY
-        ) from None
+        raise CheckpointError(f"{name} has a number of too many digits", remedy=_REMEDY) from None
     if not isinstance(document, dict):
         what = {list: "a list", str: "a text", bool: "true or false", type(None): "null"}
         raise CheckpointError(

@@ -49,24 +49,6 @@ def softmax_multiplier(
         return None
 
 
-def with_derived(rope: RopeConfig) -> RopeConfig | None:
-    """Return a YaRN config with the factors that follow from its scaling and mscales.
-
-    None where none follow. The config's own factors are kept where it has no mscales.
-    """
-    factor, mscale, all_dim = rope.rotary_scaling_factor, rope.mscale, rope.mscale_all_dim
-    if rope.kind != "yarn" or factor is None:
-        return rope
-    try:
-        magnitude = frequencies.magnitude(factor, mscale, all_dim)
-        softmax = rope.softmax_multiplier
-        if rope.attention == "mla":
-            softmax = frequencies.softmax_multiplier(factor, all_dim or 0.0)
-    except ValueError:
-        return None
-    return dataclasses.replace(rope, magnitude=magnitude, softmax_multiplier=softmax)
-
-
 def config(published: PublishedRope, built: RopeConfig, field: str | None) -> RopeConfig | None:
     """Return what is built with the published values in place of its own.
 
@@ -151,15 +133,11 @@ def rotation(
         pairs = bool(published.values["rotary_interleaved"])
         same = pairs == (built.attention == "mla" or bool(built.rotary_interleaved))
         interleaved = bool(built.rotary_interleaved)
-        rotated = dataclasses.replace(
-            rotated, interleaved=interleaved if same else not interleaved
-        )
+        rotated = dataclasses.replace(rotated, interleaved=interleaved if same else not interleaved)
     return rotated
 
 
-def _llama3_rule(
-    published: PublishedRope, rope: RopeConfig, field: str | None
-) -> _Llama3 | None:
+def _llama3_rule(published: PublishedRope, rope: RopeConfig, field: str | None) -> _Llama3 | None:
     """Return the rule with the published constants, None where they are Megatron's."""
     constants: dict[str, float] = {
         "original_max_position_embeddings": _LLAMA3_LENGTH,

@@ -29,9 +29,7 @@ def check_pattern(pattern: str) -> None:
         )
 
 
-def find(
-    root: Path, patterns: Sequence[str], models: Iterable[str]
-) -> dict[str, tuple[Path, ...]]:
+def find(root: Path, patterns: Sequence[str], models: Iterable[str]) -> dict[str, tuple[Path, ...]]:
     """Find the files of all models.
 
     A file whose path fits several models, as ``kimi-k25.json`` fits ``kimi-k2`` by

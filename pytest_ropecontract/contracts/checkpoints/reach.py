@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_ropecontract.contracts.checkpoints.expected import softmax_multiplier
 from pytest_ropecontract.contracts.expectation import equal
@@ -57,6 +57,56 @@ class _Candidate:
         return f"declare {added}" if removed is None else f"replace {removed} by {added}"
 
 
+class Finder(Protocol):
+    """Finds out what makes a model use a value."""
+
+    def find(
+        self, resolution: Resolution, difference: Difference, published: PublishedRope
+    ) -> Reached:
+        """Return what makes a model use a published value.
+
+        Args:
+            resolution: What is built.
+            difference: The field, and the published value.
+            published: The whole that it is part of.
+        """
+
+
+class Attributes:
+    """Finds the attribute of a config that was built in code."""
+
+    def find(
+        self, resolution: Resolution, difference: Difference, published: PublishedRope
+    ) -> Reached:
+        """Return which attribute makes a model use a published value."""
+        refused = _refused(difference, published)
+        if refused is not None:
+            return refused
+        field = difference.field
+        name = {"magnitude": "mscale", "softmax_multiplier": "mscale_all_dim"}.get(field, field)
+        source = resolution.sources.get(name)
+        if source is not None and source.origin == "constructor-default":
+            settable = source.text.startswith("GPTModel.")
+            source = source if settable else None
+        if source is None and field not in ("no_rope_layers", "softmax_multiplier"):
+            remedy = "allow the deviation, or construct the embedding in another way"
+            return Reached(None, remedy, "and nothing of the config sets it")
+        text = source.text if source is not None else "no_rope_freq"
+        return Reached((), f"set {text}")
+
+
+def _refused(difference: Difference, published: PublishedRope) -> Reached | None:
+    """Return why Megatron cannot build a published kind at all, or None where it can."""
+    if difference.field == "kind" and published.refusal is not None:
+        remedy = "allow the deviation (rope_contract_allow), or train this model elsewhere"
+        return Reached(None, remedy, f"and {published.refusal}")
+    sections = difference.field in ("kind", "mrope_interleaved")
+    if sections and published.values.get("mrope_interleaved"):
+        why = "and Megatron divides frequencies into contiguous sections, not interleaved ones"
+        return Reached(None, "allow it where only text is trained (rope_contract_allow)", why)
+    return None
+
+
 class Reach:
     """Finds the flags that make a model use a value, by resolving the model with them.
 
@@ -81,15 +131,9 @@ class Reach:
             published: The whole that it is part of.
         """
         surface = self.pipeline.megatron.surface.name
-        if difference.field == "kind" and published.refusal is not None:
-            remedy = "allow the deviation (rope_contract_allow), or train this model elsewhere"
-            return Reached(None, remedy, f"and {published.refusal}")
-        if published.values.get("mrope_interleaved") and difference.field in (
-            "kind",
-            "mrope_interleaved",
-        ):
-            why = "and Megatron divides frequencies into contiguous sections, not interleaved ones"
-            return Reached(None, "allow it where only text is trained (rope_contract_allow)", why)
+        refused = _refused(difference, published)
+        if refused is not None:
+            return refused
         for one in self._candidates(resolution, difference, published):
             if self._uses(one.argv, difference):
                 return Reached(one.added, f"{one.text} in the definition")

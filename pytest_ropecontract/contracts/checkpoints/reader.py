@@ -112,9 +112,9 @@ def _holders(
 
 
 def _states_rope(holder: Mapping[str, Any]) -> bool:
-    return holder.get("model_type") in model_types.NO_ROTATION or any(
-        key in holder for key in STATING
-    )
+    model_type = holder.get("model_type")
+    unrotated = isinstance(model_type, str) and model_type in model_types.NO_ROTATION
+    return unrotated or any(key in holder for key in STATING)
 
 
 def _contradictions(ropes: list[PublishedRope], path: str, other: _Holder) -> Iterator[Problem]:
@@ -158,11 +158,9 @@ class _Holder(Collector):
             source = f"{self.model_type} rotates nothing, whatever its config states"
             return [PublishedRope("none", "none", {"kind": "none"}, {"kind": source})]
         block, path = self._block()
-        ropes = [
-            self._with_shape(rope, rope_block, rope_path)
-            for rope, rope_block, rope_path in self._ropes(block, path)
-        ]
-        return self._merged(ropes)
+        # All of them first: what one layer type states may be about all layers.
+        found = list(self._ropes(block, path))
+        return self._merged([self._with_shape(*one) for one in found])
 
     def _block(self) -> tuple[Mapping[str, Any], str]:
         """Return the parameters in use, and where they are."""
@@ -176,8 +174,7 @@ class _Holder(Collector):
         if len(found) > 1:
             base = self.holder.get("rope_theta")
             one, other = (
-                value if base is None else {"rope_theta": base, **value}
-                for value in found.values()
+                value if base is None else {"rope_theta": base, **value} for value in found.values()
             )
             if not blocks.same_parameters(one, other):
                 self.problem(
@@ -194,7 +191,11 @@ class _Holder(Collector):
     def _ropes(
         self, block: Mapping[str, Any], path: str
     ) -> Iterator[tuple[PublishedRope, Mapping[str, Any], str]]:
-        nested = {key: value for key, value in block.items() if isinstance(value, dict)}
+        nested = {
+            key: value
+            for key, value in block.items()
+            if isinstance(value, dict) and key not in keys.EVERY_KEY
+        }
         if nested:
             yield from self._per_layer_type(block, nested, path)
         elif self.model_type in model_types.COMPRESSED or "compress_rope_theta" in self.holder:
@@ -230,7 +231,7 @@ class _Holder(Collector):
         self, block: Mapping[str, Any], nested: Mapping[str, Any], path: str
     ) -> Iterator[tuple[PublishedRope, Mapping[str, Any], str]]:
         known = keys.LAYER_TYPES | set(self.layer_types)
-        for key, value in block.items():
+        for key, value in sorted(block.items()):
             where = f"{path}.{key}"
             if key not in known and (isinstance(value, dict) or key not in keys.EVERY_KEY):
                 near = difflib.get_close_matches(key, sorted(known), n=1)
@@ -284,9 +285,7 @@ class _Holder(Collector):
                 )
             yield self._for(rope, "a compress ratio", counts[1]), scaled, path
 
-    def _for(
-        self, rope: PublishedRope, layers: str, count: int | None = None
-    ) -> PublishedRope:
+    def _for(self, rope: PublishedRope, layers: str, count: int | None = None) -> PublishedRope:
         if count is None and layers in self.layer_types:
             count = self.layer_types.count(layers)
         return dataclasses.replace(rope, layers=layers, layer_count=count)

@@ -9,6 +9,7 @@ from pytest_ropecontract.megatron import machine
 from pytest_ropecontract.megatron.recording.conditions import Probe
 from pytest_ropecontract.megatron.recording.laboratory import Laboratory
 from pytest_ropecontract.megatron.recording.options import record_options
+from pytest_ropecontract.megatron.recording.provenance import find_source, name_of
 from pytest_ropecontract.megatron.recording.rotary import record_rotary
 from pytest_ropecontract.megatron.recording.rules import (
     Validations,
@@ -19,23 +20,30 @@ from pytest_ropecontract.megatron.recording.rules import (
 from pytest_ropecontract.megatron.surface import Surface
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping
     from typing import Any
 
 __all__ = ["record"]
 
 
-def record(arguments: Sequence[Callable[..., Any]] = ()) -> Surface:
+def record(
+    arguments: Mapping[str, Callable[..., Any]] | None = None, *, name: str | None = None
+) -> Surface:
     """Record the importable Megatron.
 
     Args:
-        arguments: A framework's functions that add options to the parser.
+        arguments: A framework's functions that add options to the parser, by their names,
+            ``module:function``.
+        name: What to call the surface; by default after where it was recorded from, see
+            ``provenance.name_of``.
 
     Raises:
         SurfaceError: ``megatron.training`` cannot be imported, or a tiny model cannot be
             built on this machine.
     """
-    with Laboratory(arguments) as laboratory:
+    functions = arguments or {}
+    with Laboratory(tuple(functions.values())) as laboratory:
+        source = find_source(laboratory.live.package, tuple(functions))
         options, enums = record_options(laboratory.parser)
         with machine.quiet():
             probe = Probe(laboratory, options)
@@ -57,7 +65,7 @@ def record(arguments: Sequence[Callable[..., Any]] = ()) -> Surface:
         for one in classes
     )
     return Surface(
-        name=f"megatron-core-{laboratory.version}",
+        name=name or name_of(source, laboratory.version, laboratory.fingerprint),
         version=laboratory.version,
         fingerprint=laboratory.fingerprint,
         options=options,
@@ -68,4 +76,5 @@ def record(arguments: Sequence[Callable[..., Any]] = ()) -> Surface:
         extras=extras,
         paths=paths,
         rules=rules,
+        source=source,
     )

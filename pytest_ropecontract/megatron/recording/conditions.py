@@ -36,6 +36,12 @@ LENGTHS = frozenset({"max_position_embeddings"})
 # Layers of a hybrid model: Mamba, gated delta net, attention, sparse attention, multi-latent
 # attention, MLP, experts.
 HYBRID_SYMBOLS = "MG*D+-E"
+# Sparse attention is refused unless several values fit at once.
+SPARSE_NEEDS = ("--disable-bias-linear", "--no-rope-fusion")
+SPARSE = {
+    "sparse-layers": ("--hybrid-layer-pattern", "DDDD"),
+    "sparse": ("--experimental-attention-variant", "dsa", "--linear-attention-freq", "2"),
+}
 SAMPLES = 64
 Values = dict[str, Any]
 Point = tuple[str, Values]
@@ -45,7 +51,8 @@ class Probe:
     """Domains of the options to vary, and namespaces with some of them changed.
 
     Attributes:
-        contexts: Starting points: a common and a multi-latent attention model.
+        contexts: Starting points: a common and a multi-latent attention model, and where
+            this version has it, one with sparse attention by each of the ways to ask for it.
         domains: Per option the values to try, the starting point's first.
     """
 
@@ -68,6 +75,11 @@ class Probe:
                     domain.append(value)
         self.domains = {dest: domain for dest, domain in self.domains.items() if len(domain) > 1}
         self._keep_known_symbols()
+        for context, flags in SPARSE.items():
+            with contextlib.suppress(Exception):
+                namespace = laboratory.parse((*BASE, *MLA, *SPARSE_NEEDS, *flags))
+                laboratory.configure(laboratory.validate(namespace))
+                self.contexts[context] = namespace
 
     def _keep_known_symbols(self) -> None:
         """Leave out of the hybrid patterns the layer symbols that this version does not have."""

@@ -235,8 +235,7 @@ class Laboratory:
         """Record what arrives at the constructors of rotary classes."""
         depth = [0]
 
-        def wrap(rotary_class: type) -> Callable[..., None]:
-            original: Callable[..., None] = rotary_class.__init__
+        def wrap(original: Callable[..., None]) -> Callable[..., None]:
             signature = inspect.signature(original)
 
             def init(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -271,7 +270,7 @@ class Laboratory:
                         and found.__module__ == module.__name__
                         and "__init__" in vars(found)
                     ):
-                        original = found.__init__
-                        found.__init__ = wrap(found)
+                        original = vars(found)["__init__"]
                         stack.callback(setattr, found, "__init__", original)
+                        setattr(found, "__init__", wrap(original))  # noqa: B010  # mypy's view
             yield

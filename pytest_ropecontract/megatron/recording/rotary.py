@@ -6,7 +6,7 @@ import argparse
 import copy
 import itertools
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_ropecontract.megatron.recording.conditions import CANDIDATE, cover, same
 from pytest_ropecontract.megatron.recording.rules import attempt
@@ -92,7 +92,7 @@ def _patterns(probe: Probe) -> list[tuple[str | None, Any]]:
     latent = []
     for symbol in probe.symbols:
         namespace = probe.namespace("gpt", {"hybrid_layer_pattern": symbol * 4})
-        validated, error = attempt(lambda n=namespace: probe.laboratory.validate(n))
+        validated, error = attempt(probe.laboratory.validate, namespace)
         if error is None and validated.multi_latent_attention:
             latent.append(symbol)
     if latent:
@@ -137,7 +137,7 @@ class _Model:
         plain = probe.namespace(
             self.context, {**vars(self.namespace), "hybrid_layer_pattern": pattern}
         )
-        self.config, _ = attempt(lambda: probe.laboratory.configure(plain))
+        self.config, _ = attempt(probe.laboratory.configure, plain)
 
     def build(
         self, attribute: dict[str, Any] | None = None, argument: dict[str, Any] | None = None
@@ -184,24 +184,26 @@ def _returns(built: Built, namespace: argparse.Namespace) -> int:
 def _arguments(model: _Model, built: Built, names: Sequence[str]) -> dict[str, Argument]:
     found: dict[str, Argument] = {}
     explicit = {k: v for k, v in built.explicit.items() if k not in PLACEMENT}
-    for origin, sources in (("config", names), ("args", _dests(model))):
+    tables: tuple[tuple[Literal["config", "args"], Sequence[str]], ...] = (
+        ("config", names),
+        ("args", _dests(model)),
+    )
+    for origin, sources in tables:
         for source in sources:
             for value in _alternatives(_current(model, origin, source)):
                 changed = {source: value}
-                other, error = attempt(
-                    lambda c=changed, o=origin: model.build(attribute=c)
-                    if o == "config"
-                    else model.build(argument=c)
-                )
+                given = (changed, None) if origin == "config" else (None, changed)
+                other, error = attempt(model.build, *given)
                 if error is not None or other.rotary_class != built.rotary_class:
                     continue
                 for argument, before in explicit.items():
                     after = other.explicit.get(argument)
                     if argument not in found and not same(before, after) and same(after, value):
-                        found[argument] = Argument(origin, source)  # type: ignore[arg-type]
+                        found[argument] = Argument(origin, source)
     for argument, value in explicit.items():
         # A constant that only repeats the default of the class is that default.
         default = built.defaults.get(argument)
+        fixed: Literal["constructor", "constant"]
         fixed = "constructor" if same(value, default) else "constant"
         found.setdefault(argument, Argument(fixed, value=value))
     for argument, value in built.defaults.items():

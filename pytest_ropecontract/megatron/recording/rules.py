@@ -32,10 +32,10 @@ VALIDATORS_OWN = frozenset({"yaml_cfg", "use_checkpoint_args"})
 SENTINELS = {bool: True, int: 48, float: 0.25, str: "probe"}
 
 
-def attempt(action: Callable[[], Any]) -> tuple[Any, BaseException | None]:
-    """Return the result of an action, or what it raised."""
+def attempt(action: Callable[..., Any], *values: Any) -> tuple[Any, BaseException | None]:
+    """Return the result of an action with some values, or what it raised."""
     try:
-        return action(), None
+        return action(*values), None
     except (Exception, SystemExit) as error:  # noqa: BLE001  # a refusal may be any of them
         return None, error
 
@@ -65,7 +65,7 @@ class Validations:
         key = repr((context, sorted(changes.items(), key=str)))
         if key not in self.known:
             before = self.probe.namespace(context, changes)
-            after, error = attempt(lambda: self.probe.laboratory.validate(before))
+            after, error = attempt(self.probe.laboratory.validate, before)
             written = {}
             if error is None:
                 for dest in self.outputs:
@@ -159,7 +159,7 @@ def record_refusals(validations: Validations) -> tuple[Refusal, ...]:
 
     def configure(context: str, changes: dict[str, Any]) -> BaseException | None:
         namespace = probe.namespace(context, {**prepared[context], **changes})
-        return attempt(lambda: probe.laboratory.configure(namespace))[1]
+        return attempt(probe.laboratory.configure, namespace)[1]
 
     def validate(context: str, changes: dict[str, Any]) -> BaseException | None:
         return validations.at(context, changes).error
@@ -269,14 +269,14 @@ def _attribute(probe: Probe, context: str, config_class: type, name: str) -> Att
     transform: Any = None
     copied = False
     for value in tried:
-        config, error = attempt(lambda value=value: _configured(probe, context, {name: value}))
+        config, error = attempt(_configured, probe, context, {name: value})
         if error is not None:
             continue
         result = getattr(config, name)
         copied = copied or same(result, value)
         if isinstance(value, int) and result == [0, 1, 0, 1]:
             transform = "layer_pattern"
-    config, error = attempt(lambda: _configured(probe, context, {name: None}))
+    config, error = attempt(_configured, probe, context, {name: None})
     dropped = error is None and default is not None and same(getattr(config, name), default)
     return Attribute(
         default, name if copied or transform else None, none_is_default=dropped, transform=transform
@@ -292,7 +292,7 @@ def _extras(probe: Probe) -> tuple[ExtraAttributes, ...]:
     for combination in itertools.product(*domains.values()):
         cell = dict(zip(domains, combination, strict=True))
         context = "mla" if cell["multi_latent_attention"] else "gpt"
-        config, error = attempt(lambda c=cell, x=context: _configured(probe, x, c))
+        config, error = attempt(_configured, probe, context, cell)
         if error is None:
             cells.setdefault(tuple(sorted(_added(config))), []).append(cell)
         else:
@@ -325,16 +325,12 @@ def _extra_attributes(
             for value in (48, 0.25, True, False):
                 if same(getattr(probe.contexts[context], dest, None), value):
                     continue
-                config, error = attempt(
-                    lambda d=dest, v=value: _configured(probe, context, {**cell, d: v})
-                )
+                config, error = attempt(_configured, probe, context, {**cell, dest: value})
                 if error is None and same(getattr(config, name, MISSING), value):
                     if not same(value, default):
                         source = dest
         if source is not None:
-            config, error = attempt(
-                lambda s=source: _configured(probe, context, {**cell, s: None})
-            )
+            config, error = attempt(_configured, probe, context, {**cell, source: None})
             default = getattr(config, name) if error is None else default
         attributes[name] = Attribute(default, source, none_is_default=source is not None)
     return attributes

@@ -1,0 +1,204 @@
+"""How much it matters that two embeddings differ."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import pytest_ropecontract
+from pytest_ropecontract.rope.config import RopeConfig
+from pytest_ropecontract.rope.effect import Effect, compare, rotation, with_factors
+
+KIMI = with_factors(
+    RopeConfig(
+        kind="yarn",
+        attention="mla",
+        rotary_base=50000,
+        rotary_dim=64,
+        rotary_scaling_factor=32,
+        original_max_position_embeddings=4096,
+        beta_fast=1,
+        beta_slow=1,
+        mscale=1.0,
+        mscale_all_dim=1.0,
+        round_to_int=True,
+    )
+)
+DEEPSEEK = with_factors(replace(KIMI, rotary_base=10000, rotary_scaling_factor=40, beta_fast=32))
+PLAIN = RopeConfig(kind="rope", attention="gpt", rotary_base=10000, rotary_dim=64)
+LLAMA = RopeConfig(
+    kind="rope",
+    attention="gpt",
+    rotary_base=500000,
+    rotary_dim=128,
+    rope_scaling=True,
+    rope_scaling_factor=8.0,
+)
+GPT_OSS = with_factors(
+    replace(
+        KIMI,
+        attention="gpt",
+        rotary_base=150000,
+        beta_fast=32,
+        mscale_all_dim=0.0,
+        round_to_int=False,
+        softmax_multiplier=1.0,
+    )
+)
+GLM5 = RopeConfig(kind="rope", attention="mla", rotary_base=1000000, rotary_dim=64)
+GLM5_YARN = replace(
+    KIMI,
+    rotary_base=1000000,
+    beta_fast=32,
+    mscale_all_dim=0.0,
+    softmax_multiplier=1.0,
+)
+
+
+def test_is_public() -> None:
+    assert pytest_ropecontract.compare is compare
+    assert pytest_ropecontract.Effect is Effect
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "text"),
+    [
+        (
+            replace(KIMI, beta_fast=32),
+            KIMI,
+            "11 of 32 frequencies differ, largest ratio 8.934; "
+            "first phase off by 1 rad at position 171",
+        ),
+        (with_factors(replace(GLM5_YARN, rotary_scaling_factor=1)), GLM5, "numerically identical"),
+        (
+            with_factors(replace(GLM5_YARN, rotary_scaling_factor=40)),
+            GLM5,
+            "25 of 32 frequencies differ, largest ratio 40.0; "
+            "first phase off by 1 rad at position 226; cosine and sine x1.369",
+        ),
+        (
+            LLAMA,
+            replace(LLAMA, rope_scaling_factor=32.0),
+            "35 of 64 frequencies differ, largest ratio 4; "
+            "first phase off by 1 rad at position 10495",
+        ),
+        (
+            replace(GPT_OSS, round_to_int=True),
+            GPT_OSS,
+            "9 of 32 frequencies differ, largest ratio 1.764; "
+            "first phase off by 1 rad at position 4073",
+        ),
+        (
+            DEEPSEEK,
+            with_factors(replace(DEEPSEEK, mscale_all_dim=0.0)),
+            "0 of 32 frequencies differ; cosine and sine x0.7305; softmax scale x1.874",
+        ),
+        (
+            replace(PLAIN, rotary_dim=128),
+            PLAIN,
+            "64 of 64 frequencies differ; 128 elements rotated against 64 elements",
+        ),
+        (
+            RopeConfig("none", "gpt"),
+            PLAIN,
+            "32 of 32 frequencies differ; none rotated against 64 elements",
+        ),
+        (RopeConfig("none", "gpt"), RopeConfig("none", "gpt"), "numerically identical"),
+        (
+            replace(PLAIN, rotary_interleaved=True),
+            PLAIN,
+            "0 of 32 frequencies differ; pairs are neighbours against halves",
+        ),
+        (
+            PLAIN,
+            replace(PLAIN, kind="mrope", mrope_section=(8, 12, 12)),
+            "0 of 32 frequencies differ; "
+            "the same where all axes of a position are equal, as in text",
+        ),
+        (
+            replace(PLAIN, kind="mrope", mrope_section=(16, 8, 8)),
+            replace(PLAIN, kind="mrope", mrope_section=(8, 12, 12)),
+            "0 of 32 frequencies differ; sections 16 8 8 against 8 12 12",
+        ),
+        (
+            PLAIN,
+            replace(PLAIN, no_rope_layers=(0, 0, 0, 1)),
+            "0 of 32 frequencies differ; 1 of 4 layers rotate in one and not in the other",
+        ),
+        (PLAIN, replace(PLAIN, no_rope_layers=(0, 0)), "numerically identical"),
+        (
+            replace(PLAIN, seq_len_interpolation_factor=2),
+            PLAIN,
+            "32 of 32 frequencies differ, largest ratio 2; first phase off by 1 rad at position 3",
+        ),
+    ],
+)
+def test_text(first: RopeConfig, second: RopeConfig, text: str) -> None:
+    effect = compare(first, second)
+
+    assert effect.text == str(effect) == text
+    assert effect.numerically_identical is (text == "numerically identical")
+
+
+def test_first_phase_is_off_by_more_than_a_radian() -> None:
+    effect = compare(replace(KIMI, beta_fast=32), KIMI)
+    apart = max(
+        abs(one - other)
+        for one, other in zip(
+            rotation(replace(KIMI, beta_fast=32)).frequencies,
+            rotation(KIMI).frequencies,
+            strict=True,
+        )
+    )
+
+    assert effect.first_position is not None
+    assert effect.first_position * apart > 1
+    assert (effect.first_position - 1) * apart <= 1
+
+
+def test_values_from_which_nothing_follows() -> None:
+    with pytest.raises(ValueError, match="beta_fast is not set"):
+        compare(replace(KIMI, beta_fast=None), KIMI)
+
+
+def test_magnitude_without_scaling() -> None:
+    assert with_factors(replace(KIMI, kind="rope")).magnitude == 1.0
+    with pytest.raises(ValueError, match="rotary_scaling_factor is not set"):
+        with_factors(replace(KIMI, rotary_scaling_factor=None))
+
+
+CONFIGS = st.builds(
+    RopeConfig,
+    kind=st.just("yarn"),
+    attention=st.sampled_from(["mla", "gpt"]),
+    rotary_base=st.sampled_from([10000, 50000.0, 1e6]),
+    rotary_dim=st.sampled_from([32, 64]),
+    rotary_scaling_factor=st.floats(1, 64),
+    original_max_position_embeddings=st.sampled_from([2048, 4096]),
+    beta_fast=st.sampled_from([1, 16, 32]),
+    beta_slow=st.sampled_from([0.5, 1]),
+    mscale=st.sampled_from([0.0, 0.707, 1.0]),
+    mscale_all_dim=st.sampled_from([0.0, 0.707, 1.0]),
+    round_to_int=st.booleans(),
+).map(with_factors)
+
+
+@given(CONFIGS)
+def test_nothing_differs_from_itself(rope: RopeConfig) -> None:
+    assert compare(rope, rope).numerically_identical
+
+
+@given(CONFIGS, CONFIGS)
+def test_the_other_way_round(first: RopeConfig, second: RopeConfig) -> None:
+    there, back = compare(first, second), compare(second, first)
+
+    assert (there.differing, there.count) == (back.differing, back.count)
+    assert there.largest_ratio == back.largest_ratio
+    assert there.first_position == back.first_position
+    assert math.isclose(there.magnitude_ratio * back.magnitude_ratio, 1.0)
+    assert math.isclose(there.softmax_ratio * back.softmax_ratio, 1.0)
+    assert there.numerically_identical == back.numerically_identical
