@@ -99,7 +99,9 @@ class Worker:
         except BrokenPipeError:
             self._end()
             self._start()
-            self._write(data)
+            # One that ends at once gives no answer, which says how it ended.
+            with suppress(BrokenPipeError):
+                self._write(data)
 
     def _write(self, data: bytes) -> None:
         if self._process is not None and self._process.stdin is not None:

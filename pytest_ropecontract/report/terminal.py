@@ -13,6 +13,7 @@ COLUMNS = ("model", "kind", "base", "dim", "factor", "length", "betas", "mscales
 MARK = "*"
 WIDE = 100
 NAME_AT_LEAST = 14
+NAME_READABLE = 24
 
 
 def summary_lines(models: Sequence[Mapping[str, Any]], width: int) -> list[tuple[str, str]]:
@@ -28,9 +29,14 @@ def summary_lines(models: Sequence[Mapping[str, Any]], width: int) -> list[tuple
         max(len(title), *(len(row[index]) for row in rows)) if rows else len(title)
         for index, title in enumerate(COLUMNS)
     ]
-    # The name gives way first; the verdict is what the line is for.
-    excess = sum(widths) + len(widths) * len(gap) + len("verdict") - width
-    widths[0] = max(NAME_AT_LEAST, widths[0] - max(0, excess))
+    # The name gives way to the other columns, and as far as it stays readable to the verdict.
+    columns = sum(widths[1:]) + len(widths) * len(gap)
+    verdict = max(len(text) for text in ("verdict", *(row[-2] for row in rows)))
+    widths[0] = min(
+        widths[0],
+        max(NAME_AT_LEAST, width - columns - len("verdict")),
+        max(NAME_READABLE, width - columns - verdict),
+    )
     lines = [(_line((*COLUMNS, "verdict"), widths, gap), "head")]
     lines.extend((_line(row[:-1], widths, gap), row[-1]) for row in rows)
     if any(MARK in cell for row in rows for cell in row[1:-2]):
@@ -117,14 +123,14 @@ def omission_lines(
     room = width - sum(len(name) + 1 for name in LOSSES)
     widths = [min(max(len(title), *(len(model["name"]) for model in shown)), room)]
     widths += [len(name) for name in LOSSES]
-    lines = [(_line((title, *LOSSES), widths, " "), "head")]
+    lines = [(_line((title, *LOSSES), widths[:-1], " "), "head")]
     for model in shown:
         flags = {
             name: [flag for flag, loss in model["omissions"].items() if loss == name]
             for name in LOSSES
         }
         counts = [str(len(flags[name])).rjust(len(name)) for name in LOSSES]
-        lines.append((_line((model["name"], *counts), widths, " "), "ok"))
+        lines.append((_line((model["name"], *counts), widths[:-1], " "), "ok"))
         for name in LOSSES:
             if flags[name] and (name == "unguarded" or verbosity > 1):
                 lines.extend((line, "ok") for line in _listing(name, flags[name], width))

@@ -175,7 +175,7 @@ def fields(model: Built, namespace: argparse.Namespace) -> dict[str, Any]:
         found["mrope_section"] = tuple(namespace.mrope_section)
     if not (model.rotary_class == "MultimodalRotaryEmbedding" and found["rotary_interleaved"]):
         # Its forward cannot do that.
-        result = forward(model, namespace)
+        result = forward(model)
         several = isinstance(result, tuple)
         found["returns"] = len(result) if several else 1
         found["magnitude"] = result[1] if several else 1.0
@@ -186,13 +186,13 @@ def fields(model: Built, namespace: argparse.Namespace) -> dict[str, Any]:
     return found
 
 
-def forward(model: Built, namespace: argparse.Namespace) -> Any:
+def forward(model: Built) -> Any:
     if model.rotary_class != "MultimodalRotaryEmbedding":
         return model.embedding.forward(4)
     torch = pytest.importorskip("torch")
-    return model.embedding.forward(
-        torch.zeros(3, 1, 4, dtype=torch.long), namespace.mrope_section
-    )
+    # One section of all frequencies: the sections of the namespace may not fill this width.
+    sections = [model.embedding.inv_freq.numel()]
+    return model.embedding.forward(torch.zeros(3, 1, 4, dtype=torch.long), sections)
 
 
 def predicted(argv: list[str]) -> tuple[str, Any]:

@@ -65,15 +65,14 @@ def test_every_model_has_every_key(mixed: Project) -> None:
     fields = [field.name for field in dataclasses.fields(RopeConfig)]
 
     for model in mixed.run(REPORT).report["models"]:
-        assert list(model) == ["name", "path", "argv", "rope", "origins", "findings", "error"]
+        keys = ["name", "path", "argv", "rope", "origins", "findings", "error"]
+        assert [key for key in model if key != "omissions"] == keys
         assert model["rope"] is None or list(model["rope"]) == fields
         assert set(model["origins"]) <= set(fields)
         assert set(model["origins"].values()) <= set(ORIGINS)
         for finding in model["findings"]:
-            assert list(finding) == [
-                *("rule", "field", "expected", "actual", "origin", "message", "status"),
-                "effect",
-            ]
+            keys = ["rule", "field", "expected", "actual", "origin", "message", "status"]
+            assert [key for key in finding if key != "effect"] == keys
             assert finding["rule"] in RULES
             assert finding["status"] in ("fail", "note", "allowed")
 
@@ -94,7 +93,9 @@ def test_model_with_its_values(mixed: Project) -> None:
 def test_failed_expectation(mixed: Project) -> None:
     findings = mixed.run(REPORT).reported("stretched")["findings"]
 
-    assert {
+    (failed,) = [finding for finding in findings if finding["status"] == "fail"]
+    failed.pop("effect", None)
+    assert failed == {
         "rule": "expectation",
         "field": "rotary_base",
         "expected": 5,
@@ -103,7 +104,7 @@ def test_failed_expectation(mixed: Project) -> None:
         "message": "rotary_base is 10000 (declared: --rotary-base 10000), "
         'expected 5 by rope_expect("yarn", rotary_base=5)',
         "status": "fail",
-    } in findings
+    }
 
 
 def test_statuses(mixed: Project) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 from plugin_project import MLA, PLAIN, YARN, Project
 
-FILL = "def fill(args):\n    if args.rope_type is None: args.rope_type = 'yarn'\n"
+FILL = (
+    "def fill(args):\n"
+    "    if args.multi_latent_attention and not args.rope_type: args.rope_type = 'yarn'\n"
+)
 
 
 @pytest.fixture
@@ -16,13 +19,12 @@ def mixed(project: Project) -> Project:
         rope_contract_allow=["allowed implicit-yarn because"],
     )
     project.write("fill.py", FILL)
-    project.model("plain", f"{PLAIN} --rope-type rope")
+    project.model("plain")
     project.model("allowed", MLA)
     project.model("silent", MLA)
     project.model("stretched", YARN)
-    project.model("llama", f"{PLAIN} --rope-type rope --use-rope-scaling")
-    absent = PLAIN.replace("rope --rotary-base 10000 --rotary-percent 1.0", "none")
-    project.model("none", f"{absent} --rope-type rope")
+    project.model("llama", f"{PLAIN} --use-rope-scaling")
+    project.model("none", PLAIN.replace("rope --rotary-base 10000 --rotary-percent 1.0", "none"))
     project.script("broken", "return None")
     project.test('@rope_expect("rope", models=["plain"])\ndef test_it(): pass')
     return project
@@ -54,8 +56,8 @@ def test_title_names_the_surface(mixed: Project) -> None:
     assert " rope contract: megatron-core-0.19.2 (recorded) " in mixed.run().out
 
 
-@pytest.mark.parametrize("columns", ["80", "120", "200"])
-def test_lines_fit_the_terminal(
+@pytest.mark.parametrize("columns", ["100", "120", "200"])
+def test_lines_fit_a_wide_terminal(
     mixed: Project, columns: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
@@ -65,6 +67,16 @@ def test_lines_fit_the_terminal(
 
     assert max(map(len, lines)) <= int(columns)
     assert len(lines) == 10
+
+
+def test_columns_fit_a_narrow_terminal_and_names_stay_readable(mixed: Project) -> None:
+    mixed.model("a-model-with-a-very-long-name-that-no-terminal-has-room-for_4layer")
+
+    head, name, *_ = mixed.run().summary
+
+    assert len(head) <= 80
+    assert name.startswith("a-model-with")
+    assert "_4layer " in name
 
 
 def test_long_name_is_cut_in_the_middle(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
