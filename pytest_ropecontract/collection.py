@@ -14,7 +14,6 @@ from pytest_ropecontract import hooked, options
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-    from types import ModuleType
 
     from pytest_ropecontract.contracts.expectation import Expectation
     from pytest_ropecontract.definitions import Registry
@@ -207,35 +206,6 @@ def add_arguments(config: pytest.Config) -> None:
         paths.append(config.inipath)
     config.args = [*config.args, *(str(path) for path in dict.fromkeys(paths))]
     config.stash[ADDED] = frozenset(paths)
-
-
-def modules_for(path: Path, parent: pytest.Collector) -> list[pytest.Module]:
-    """Return the modules that hold a file's items, none where it defines no model."""
-    config = parent.config
-    modules: list[pytest.Module] = []
-    names = models_by_path(config).get(path, [])
-    if names:
-        from pytest_ropecontract.suite import definition
-
-        modules.append(_module(path, parent, definition, names))
-    if path == config.inipath and options_of(config).settings.allowances:
-        from pytest_ropecontract.suite import settings
-
-        modules.append(_module(path, parent, settings, []))
-    return modules
-
-
-def _module(
-    path: Path, parent: pytest.Collector, suite: ModuleType, names: list[str]
-) -> DefinitionModule:
-    # Setting up a package would import it, and with it who knows what.
-    while isinstance(parent, pytest.Package) and isinstance(parent.parent, pytest.Collector):
-        parent = parent.parent
-    module: DefinitionModule = DefinitionModule.from_parent(parent, path=path)
-    module.obj = suite
-    module.model_names = tuple(names)
-    module.add_marker("rope_contract")
-    return module
 
 
 def keeps_test_module(path: Path, config: pytest.Config) -> bool:

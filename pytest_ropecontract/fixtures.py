@@ -148,7 +148,7 @@ def rope_omissions(pytestconfig: pytest.Config) -> RopeOmissions:
     return functools.partial(omissions_of, _project(pytestconfig))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def rope_config(
     rope_model: str, rope_resolve: RopeResolve, pytestconfig: pytest.Config
 ) -> RopeConfig:

@@ -12,6 +12,7 @@ import pytest
 from pytest_ropecontract import collection, uncollected
 from pytest_ropecontract.megatron.live import is_importable
 from pytest_ropecontract.report import document, json, terminal
+from pytest_ropecontract.suite.modules import modules_for
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -51,7 +52,7 @@ class ContractSession:
     ) -> Generator[None, Any, Any]:
         """Put a definition's items under its file, in place of a test module."""
         result = yield
-        modules = collection.modules_for(file_path, parent)
+        modules = modules_for(file_path, parent)
         if not modules:
             return result
         kept = list(result) if collection.keeps_test_module(file_path, self.config) else []

@@ -30,6 +30,7 @@ def yarn_magnitude(factor: float, mscale: float = 1.0) -> float:
     1,
     1,
     rotary_base=50000,
+    rotary_dim=64,
     rotary_scaling_factor=32,
     mscale=1.0,
     mscale_all_dim=1.0,
@@ -45,6 +46,7 @@ def test_kimi_k2():
     1,
     1,
     rotary_base=50000,
+    rotary_dim=64,
     rotary_scaling_factor=64,
     mscale=1.0,
     mscale_all_dim=1.0,
@@ -63,6 +65,7 @@ def test_kimi_k2_thinking(rope_resolve: Callable[..., Any]):
     32,
     1,
     rotary_base=50000,
+    rotary_dim=64,
     rotary_scaling_factor=64,
     mscale=1.0,
     mscale_all_dim=1.0,
@@ -83,6 +86,7 @@ def test_kimi_k25(rope_expand: Callable[..., list[str]]):
     32,
     1,
     rotary_base=10000,
+    rotary_dim=64,
     rotary_scaling_factor=40,
     mscale=1.0,
     mscale_all_dim=1.0,
@@ -97,10 +101,9 @@ def test_deepseek_v3(rope_resolve: Callable[..., Any]):
 
 
 @pytest.mark.parametrize("rope_model", ["glm4.7-flash", "joyai-llm-flash"], indirect=True)
-@rope_expect("rope")
+@rope_expect("rope", attention="mla", rotary_dim=64, rotary_percent=1.0)
 def test_flash_models_are_plain(rope_config: RopeConfig):
     """Multi-latent attention with plain RoPE, which the framework would not fill in."""
-    assert rope_config.attention == "mla"
     assert rope_config.rotary_class == "RotaryEmbedding"
     assert rope_config.returns == 1
 
@@ -123,7 +126,7 @@ def test_joyai_llm_flash():
     """The base alone makes room for the long context."""
 
 
-@rope_expect("rope", rotary_base=50000, models=["moonlight"])
+@rope_expect("rope", rotary_base=50000, rotary_dim=64, rotary_percent=1.0, models=["moonlight"])
 def test_moonlight():
     """Defined by a shell array; the contract is the same."""
 
@@ -135,6 +138,7 @@ def test_moonlight():
     rotary_scaling_factor=1.0,
     models=["glm5-*"],
 )
+@rope_expect(rotary_dim=64, models=["glm5-*"])
 def test_glm5_is_plain_in_numbers(rope_resolve: Callable[..., Any]):
     """Factor 1 makes YaRN plain RoPE; only the two results, which the adapter wants, remain."""
     rope = rope_resolve("glm5-744B-A40B").rope
@@ -146,7 +150,14 @@ def test_glm5_is_plain_in_numbers(rope_resolve: Callable[..., Any]):
     assert rope_resolve("glm5-744B-A40B_4layer").rope == rope
 
 
-@rope_expect("rope", rotary_base=500000, rope_scaling=True, models=["llama3.2-3B-Instruct"])
+@rope_expect(
+    "rope",
+    rotary_base=500000,
+    rotary_dim=128,
+    rotary_percent=1.0,
+    rope_scaling=True,
+    models=["llama3.2-3B-Instruct"],
+)
 def test_llama32_uses_the_llama3_rule():
     """The rule is declared; its factor cannot be."""
 
@@ -163,7 +174,7 @@ def test_llama32_factor_is_megatrons(rope_resolve: Callable[..., Any]):
     )
 
 
-@rope_expect("rope", rotary_base=1000000, models=["qwen3-4B"])
+@rope_expect("rope", rotary_base=1000000, rotary_percent=1.0, models=["qwen3-4B"])
 def test_qwen3_4b(rope_resolve: Callable[..., Any]):
     """The whole head is rotated, and another base can be asked for."""
     assert rope_resolve("qwen3-4B").rope.rotary_dim == 128

@@ -184,7 +184,6 @@ def read(args: Sequence[Any], kwargs: Mapping[str, Any], where: str = "") -> Exp
     Raises:
         ExpectationError: An unknown field, a value of the wrong type, no field at all.
     """
-    fields: dict[str, Any] = {}
     if len(args) > len(POSITIONAL):
         raise ExpectationError(
             f"rope_expect takes {len(POSITIONAL)} values by position, {len(args)} are given",
@@ -192,8 +191,7 @@ def read(args: Sequence[Any], kwargs: Mapping[str, Any], where: str = "") -> Exp
             details=[f"by position: {', '.join(POSITIONAL)}"],
             remedy="name the others, for example rotary_base=50000",
         )
-    for name, value in zip(POSITIONAL, args, strict=False):
-        fields[name] = value
+    fields = dict(zip(POSITIONAL, args, strict=False))
     rest = dict(kwargs)
     models = _models(rest.pop("models", None), where)
     declared = rest.pop("declared", True)
@@ -266,12 +264,8 @@ def _check_type(name: str, value: Any, hint: Any, where: str) -> None:
     if isinstance(value, float) and not math.isfinite(value):
         fits = False
     if not fits:
-        wanted = " or ".join(
-            sorted(TYPE_NAMES.get(n, n) for n in names - {"NoneType"})
-        )
-        raise ExpectationError(
-            f"rope_expect: {name} is {value!r}, not {wanted}", origin=where
-        )
+        wanted = " or ".join(sorted(TYPE_NAMES.get(n, n) for n in names - {"NoneType"}))
+        raise ExpectationError(f"rope_expect: {name} is {value!r}, not {wanted}", origin=where)
 
 
 def _literal(value: Any) -> str:

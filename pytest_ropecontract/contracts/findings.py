@@ -98,10 +98,14 @@ class Finding:
         return "\n".join(lines)
 
 
+# Up to here a float holds every whole number.
+WHOLE_BELOW = 2**53
+
+
 def plain(value: Any) -> str:
     """Write a value as a flag would: whole numbers without a fraction, lists with blanks."""
     if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.6g}"
+        return str(int(value)) if value.is_integer() and abs(value) < WHOLE_BELOW else f"{value:.6g}"
     if isinstance(value, list | tuple):
         return " ".join(plain(one) for one in value)
     return str(value)

@@ -249,9 +249,9 @@ def _inert_flags(model: str, resolution: Resolution) -> Iterator[Finding]:
     rope = resolution.rope
     if rope is None:
         return
-    last = {one.dest: one for one in _own(resolution) if one.dest in ROPE_DESTS}
+    last = {str(one.dest): one for one in _own(resolution) if one.dest in ROPE_DESTS}
     for dest, one in last.items():
-        if dest is None or dest in resolution.reads:
+        if dest in resolution.reads:
             continue
         given = resolution.parsed.parsed.get(dest)
         used, name = _used_instead(dest, rope)

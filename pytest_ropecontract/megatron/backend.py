@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol
 
 if TYPE_CHECKING:
+    import contextlib
     from collections.abc import Mapping
 
     from pytest_ropecontract.megatron.surface import Surface
+
+
+HELP_REFUSED = "-h/--help prints help and ends the program"
 
 
 class ArgumentRefusedError(Exception):
@@ -37,13 +40,16 @@ class RefusingParser(argparse.ArgumentParser):
     """A parser that raises where argparse would print and exit."""
 
     def error(self, message: str) -> NoReturn:
+        """Raise the message instead of printing it and exiting."""
         raise ArgumentRefusedError(message)
 
-    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+    def exit(self, _status: int = 0, message: str | None = None) -> NoReturn:
+        """Raise instead of exiting."""
         raise ArgumentRefusedError(message or "the parser ends the program")
 
-    def print_help(self, file: object = None) -> None:
-        raise ArgumentRefusedError("-h/--help prints help and ends the program")
+    def print_help(self, _file: object = None) -> None:
+        """Raise instead of printing: the program would end after it."""
+        raise ArgumentRefusedError(HELP_REFUSED)
 
 
 @dataclass(frozen=True)

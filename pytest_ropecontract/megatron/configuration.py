@@ -33,9 +33,9 @@ def attributes(surface: Surface, namespace: Mapping[str, Any]) -> dict[str, Attr
     return found
 
 
-def takes_default(attribute: Attribute, name: str, namespace: Mapping[str, Any]) -> bool:
+def takes_default(attribute: Attribute, namespace: Mapping[str, Any]) -> bool:
     """Return whether the class default, not a namespace value, is what a config has."""
-    value = namespace.get(attribute.dest or name, MISSING)
+    value = MISSING if attribute.dest is None else namespace.get(attribute.dest, MISSING)
     return value is MISSING or (value is None and attribute.none_is_default)
 
 
@@ -45,9 +45,9 @@ def value_of(attribute: Attribute, name: str, namespace: Mapping[str, Any]) -> A
     Raises:
         ConfigRefusedError: A pattern of layers does not fit their number.
     """
-    if takes_default(attribute, name, namespace):
+    if attribute.dest is None or takes_default(attribute, namespace):
         return attribute.default
-    value = namespace[attribute.dest or name]
+    value = namespace[attribute.dest]
     if attribute.transform == "layer_pattern" and value:
         return layer_pattern(value, namespace.get("num_layers") or 0, name)
     return value
@@ -68,9 +68,8 @@ def layer_pattern(value: Any, layers: int, name: str) -> Any:
             )
         return value
     if layers % value:
-        raise ConfigRefusedError(
-            "config", "AssertionError", f"{name}={value} should be divisible by num_layers={layers}."
-        )
+        text = f"{name}={value} should be divisible by num_layers={layers}."
+        raise ConfigRefusedError("config", "AssertionError", text)
     if max(layers, value) > LIST_LENGTH:
         raise ConfigRefusedError("config", "unresolvable", f"{layers} layers are too many")
     return ([0] * (value - 1) + [1]) * (layers // value)

@@ -65,8 +65,8 @@ def with_cpu_as_gpu() -> Iterator[None]:
     """Let code that asks torch for the current GPU get the CPU."""
     torch = importlib.import_module("torch")
     with (
-        mock.patch.object(torch.cuda, "current_device", lambda: torch.device("cpu")),
-        mock.patch.object(torch.cuda, "get_device_capability", lambda *_: HOPPER),
+        mock.patch.object(torch.cuda, "current_device", return_value=torch.device("cpu")),
+        mock.patch.object(torch.cuda, "get_device_capability", return_value=HOPPER),
     ):
         yield
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import copy
-import io
+import difflib
 import importlib
 import sys
 from dataclasses import dataclass, field
@@ -19,12 +19,14 @@ from unittest import mock
 from pytest_ropecontract.errors import RopeContractError
 from pytest_ropecontract.megatron import command_line, configuration, machine
 from pytest_ropecontract.megatron.backend import (
+    HELP_REFUSED,
     ArgumentRefusedError,
     Config,
     ConfigRefusedError,
 )
 
 if TYPE_CHECKING:
+    import io
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pytest_ropecontract.megatron.backend import Megatron
@@ -324,9 +326,7 @@ class Pipeline:
         vars(namespace).update(snapshot(parsed.namespace))
         with self.active():
             config = self.megatron.configure(namespace)
-        configuration.check_refusals(
-            surface, "model", {**parsed.namespace, **config.values}
-        )
+        configuration.check_refusals(surface, "model", {**parsed.namespace, **config.values})
         return config
 
     def rotary_arguments(self, parsed: Parsed, config: Config) -> dict[str, Any]:
@@ -383,10 +383,14 @@ class Pipeline:
         def refuse(_: argparse.ArgumentParser, message: str) -> None:
             raise ArgumentRefusedError(message)
 
+        def refuse_help(*_: Any) -> None:
+            raise ArgumentRefusedError(HELP_REFUSED)
+
         sys.argv[:] = ["rope-contract", *tokens]
         with (
             mock.patch.object(argparse.ArgumentParser, "parse_known_args", watch),
             mock.patch.object(argparse.ArgumentParser, "error", refuse),
+            mock.patch.object(argparse.ArgumentParser, "print_help", refuse_help),
         ):
             try:
                 namespace = self._call("rope_contract_parser", self._whole)
@@ -447,9 +451,7 @@ class Pipeline:
         """Megatron's own validators are not there to be replaced beside a recorded surface."""
         return self.megatron.mode == "live" or not name.startswith("megatron.")
 
-    def _functions(
-        self, key: str, names: Sequence[str]
-    ) -> list[tuple[str, Callable[..., Any]]]:
+    def _functions(self, key: str, names: Sequence[str]) -> list[tuple[str, Callable[..., Any]]]:
         return [(name, load_function(key, name)) for name in names]
 
     def _optional(self, key: str, name: str | None) -> tuple[str, Callable[..., Any]] | None:
@@ -487,11 +489,10 @@ MUTABLE = frozenset({list, dict, set})
 def snapshot(values: Mapping[str, Any]) -> dict[str, Any]:
     """Copy values so that changing a list in one leaves the other; most values are atoms."""
     copied = dict(values)
-    for name, value in values.items():
-        kind = type(value)
-        if kind in MUTABLE:
-            flat = kind is list and MUTABLE.isdisjoint(map(type, value))
-            copied[name] = value.copy() if flat else copy.deepcopy(value)
+    for name in [name for name, value in values.items() if type(value) in MUTABLE]:
+        value = values[name]
+        flat = type(value) is list and MUTABLE.isdisjoint(map(type, value))
+        copied[name] = value.copy() if flat else copy.deepcopy(value)
     return copied
 
 
@@ -572,9 +573,7 @@ def add_options(
     return added
 
 
-def _import(
-    name: str, key: str, folders_key: str = "rope_contract_pythonpath"
-) -> tuple[Any, str]:
+def _import(name: str, key: str, folders_key: str = "rope_contract_pythonpath") -> tuple[Any, str]:
     module_name, colon, attribute = name.partition(":")
     if not colon or not module_name or not attribute:
         raise PipelineError(
@@ -604,8 +603,6 @@ def _broken(key: str, name: str, error: BaseException) -> PipelineError:
 
 
 def _missing(key: str, name: str, module: Any) -> PipelineError:
-    import difflib
-
     attribute = name.partition(":")[2]
     near = difflib.get_close_matches(attribute, dir(module), n=3)
     return PipelineError(

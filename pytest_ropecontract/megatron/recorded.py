@@ -68,8 +68,7 @@ class RecordedMegatron:
                 parser.add_argument(*option.flags, **self._keywords(option))
             except (argparse.ArgumentError, KeyError, TypeError, ValueError) as error:
                 raise SurfaceError(
-                    f"surface {self.surface.name} has an unusable option "
-                    f"{option.flags[0]}: {error}"
+                    f"surface {self.surface.name} has an unusable option {option.flags[0]}: {error}"
                 ) from None
         return parser
 

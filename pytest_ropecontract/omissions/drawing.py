@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity, settings
 
-from pytest_ropecontract.omissions.strategy import subsets
+from pytest_ropecontract.omissions.strategy import searched
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +52,7 @@ def draw(
         if is_gap(engine.attempt(omission.indices)):
             raise _GapError(omission.indices)
 
-    test = hypothesis.given(subsets(engine.units))(check)
+    test = hypothesis.given(searched(engine.units, engine.quiet()))(check)
     test = settings(
         profile,
         max_examples=count,

@@ -108,14 +108,30 @@ class OmissionEngine:
         return changes(self.whole, trial.resolution)
 
     def systematic(self) -> Iterator[frozenset[int]]:
-        """Yield every single unit, every pair of RoPE units, and all RoPE units together."""
-        for index in range(len(self.units)):
-            yield frozenset({index})
-        relevant = sorted(self.relevant)
-        for pair in itertools.combinations(relevant, 2):
-            yield frozenset(pair)
-        if len(relevant) > 2:  # noqa: PLR2004
-            yield frozenset(relevant)
+        """Yield every single unit, every pair of RoPE units, and all RoPE units together.
+
+        A flag that is repeated is lost only where all its occurrences are: they are tried
+        together, too, and as one of a pair.
+        """
+        tried = set()
+        singles = [frozenset({index}) for index in range(len(self.units))]
+        relevant = self.relevant
+        repeated = [places for places in self.units.by_dest() if len(places) > 1]
+        chosen = [one for one in (*singles, *repeated) if one <= relevant]
+        pairs = (one | other for one, other in itertools.combinations(chosen, 2))
+        for omitted in (*singles, *repeated, *pairs, relevant):
+            if omitted and omitted not in tried:
+                tried.add(omitted)
+                yield omitted
+
+    def quiet(self) -> list[int]:
+        """Return the units that nobody notices where they alone are lost."""
+        alone = [self.attempt(frozenset({index})) for index in range(len(self.units))]
+        return [
+            index
+            for index, trial in enumerate(alone)
+            if trial.outcome == "same" or not trial.guarded
+        ]
 
     def smallest(self, omitted: frozenset[int], wanted: Callable[[Trial], bool]) -> frozenset[int]:
         """Return a smallest subset of an omission for which something goes on to hold.

@@ -112,23 +112,27 @@ def _unknown(resolution: Resolution) -> frozenset[str]:
 def changes(before: Resolution, after: Resolution) -> tuple[FieldChange, ...]:
     """Return the fields whose value changed or which lost their flag, in order.
 
-    Derived fields are among them only where nothing else is.
+    Derived fields, and what is off instead of unused, are among them only where nothing
+    else is.
     """
     found = []
     for name in COMPARED:
-        if found and name in DERIVED_FIELDS and name != "attention":
-            break
-        if not differing(before, after, name) and not has_lost_flag(before, after, name):
-            continue
-        one, other = before.sources.get(name), after.sources.get(name)
-        found.append(
-            FieldChange(
-                name,
-                getattr(before.rope, name),
-                one.origin if one else None,
-                getattr(after.rope, name),
-                other.origin if other else None,
-                other.text if other else None,
+        if differing(before, after, name) or has_lost_flag(before, after, name):
+            one, other = before.sources.get(name), after.sources.get(name)
+            found.append(
+                FieldChange(
+                    name,
+                    getattr(before.rope, name),
+                    one.origin if one else None,
+                    getattr(after.rope, name),
+                    other.origin if other else None,
+                    other.text if other else None,
+                )
             )
-        )
-    return tuple(found)
+    told = [
+        one
+        for one in found
+        if (one.field not in DERIVED_FIELDS or one.field == "attention")
+        and not all(value is None or value is False for value in (one.before, one.after))
+    ]
+    return tuple(told or found)

@@ -29,7 +29,27 @@ def subsets(
     Raises:
         RopeContractError: ``only`` names something that the command line does not have.
     """
-    eligible = frozenset(range(len(units))) if only is None else _eligible(units, only)
+    eligible = range(len(units)) if only is None else _eligible(units, only)
+    return _of_places(units, eligible, at_most)
+
+
+def searched(units: Units, quiet: Iterable[int]) -> strategies.SearchStrategy[Omission]:
+    """Return a strategy for a search: half of its draws are of places that are quiet alone.
+
+    What is noticed, or refused, where it is lost alone mostly hides what is lost with it.
+
+    Args:
+        units: The command line.
+        quiet: The places whose loss alone nobody notices.
+    """
+    everything = _of_places(units, range(len(units)), None)
+    places = list(quiet)
+    return _either(_of_places(units, places, None), everything) if places else everything
+
+
+def _of_places(
+    units: Units, eligible: Iterable[int], at_most: int | None
+) -> strategies.SearchStrategy[Omission]:
     # What a draw shrinks to comes first: the flags that have to do with RoPE.
     relevant = units.named(RELEVANT)
     places = sorted(eligible, key=lambda index: (index not in relevant, index))
@@ -37,6 +57,15 @@ def subsets(
     if most < 1:
         return strategies.just(units.omission(()))
     return _drawn(units, places, most)
+
+
+@strategies.composite
+def _either(
+    draw: strategies.DrawFn,
+    first: strategies.SearchStrategy[Omission],
+    second: strategies.SearchStrategy[Omission],
+) -> Omission:
+    return draw(second if draw(_BOOLEANS) else first)
 
 
 @strategies.composite

@@ -84,6 +84,14 @@ class Units:
             if one.flag in wanted or one.dest in wanted
         )
 
+    def by_dest(self) -> list[frozenset[int]]:
+        """Return the units that set the same namespace attribute, together."""
+        found: dict[str, set[int]] = {}
+        for index, one in enumerate(self.occurrences):
+            if one.dest is not None:
+                found.setdefault(one.dest, set()).add(index)
+        return [frozenset(places) for places in found.values()]
+
 
 def units_of(pipeline: Pipeline, argv: Sequence[str]) -> Units:
     """Split a command line into units, by the flags that a pipeline's parser knows."""

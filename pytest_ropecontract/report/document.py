@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pytest_ropecontract.contracts.findings import Finding
     from pytest_ropecontract.project import Examination
 
+ITEMS = ("test_declared", "test_arity", "test_omissions", "test_expected", "test_checkpoint")
 DOCUMENT = pytest.StashKey[dict[str, Any]]()
 
 
@@ -25,6 +26,8 @@ def model_document(
     findings: Sequence[Finding],
     contracts: int | None,
     omissions: Mapping[str, str] | None = None,
+    *,
+    item: str = "",
 ) -> dict[str, Any]:
     """Return what one item found out about a model.
 
@@ -34,10 +37,13 @@ def model_document(
         findings: What this item found.
         contracts: How many expectations or checkpoints it checked, or None where it checks
             none.
+        omissions: What the loss of each flag does, or None where that was not looked at.
+        item: Name of the function of the item.
     """
     resolution = examination.resolution
     rope = resolution.rope if resolution is not None else None
     return {
+        "item": item,
         "surface": surface_document(config),
         "contracts": contracts,
         "model": _portable(
@@ -92,10 +98,16 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
+def _place(document: Mapping[str, Any]) -> tuple[bool, int]:
+    """Sort by item, not by which process was done first; contracts come after the rules."""
+    item = document["item"]
+    return document["contracts"] is not None, ITEMS.index(item) if item in ITEMS else len(ITEMS)
+
+
 def merge(documents: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Merge what several items found out about the same models, sorted by name."""
     merged: dict[str, dict[str, Any]] = {}
-    for document in sorted(documents, key=lambda one: one["contracts"] is not None):
+    for document in sorted(documents, key=_place):
         model = document["model"]
         known = merged.setdefault(model["name"], {**model, "findings": [], "contracts": None})
         known["findings"].extend(one for one in model["findings"] if one not in known["findings"])

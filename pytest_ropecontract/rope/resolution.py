@@ -137,9 +137,7 @@ def resolve_parsed(pipeline: Pipeline, tokens: tuple[str, ...], parsed: Parsed) 
     try:
         config = pipeline.configure(parsed)
     except ConfigRefusedError as error:
-        return Resolution(
-            tokens, parsed, refused=Refused(error.by, error.error, error.message)
-        )
+        return Resolution(tokens, parsed, refused=Refused(error.by, error.error, error.message))
     return _Builder(pipeline, parsed, config).resolution(tokens)
 
 
@@ -151,9 +149,7 @@ class _Builder:
         self.parsed = parsed
         self.config = config
         self.attributes = configuration.attributes(self.surface, parsed.namespace)
-        self.declared = {
-            one.dest: one for one in parsed.occurrences if one.dest is not None
-        }
+        self.declared = {one.dest: one for one in parsed.occurrences if one.dest is not None}
         self.overridden = pipeline.rotary_arguments(parsed, config)
         self.override_name = pipeline.settings.rotary or ""
         self.flag_of = pipeline.flag_of
@@ -202,7 +198,7 @@ class _Builder:
         unknown = set(self.overridden) - set(path.arguments)
         if unknown:
             raise PipelineCallError(
-                f"rope_contract_rotary: {self.override_name} returned {sorted(unknown)[0]!r}, "
+                f"rope_contract_rotary: {self.override_name} returned {min(unknown)!r}, "
                 f"which {path.rotary_class} does not take",
                 remedy=f"its arguments are {', '.join(path.arguments)}",
             )
@@ -267,9 +263,7 @@ class _Builder:
 
     def _attribute_source(self, name: str) -> Source:
         attribute = self.attributes.get(name)
-        if attribute is None or configuration.takes_default(
-            attribute, name, self.parsed.namespace
-        ):
+        if attribute is None or configuration.takes_default(attribute, self.parsed.namespace):
             dest = attribute.dest if attribute is not None else None
             text = f"{self.config.class_name}.{name}"
             return Source("config-default", text, dest, self.flag_of(dest or ""))

@@ -51,13 +51,15 @@ def test_checkpoint(rope_model: str, request: pytest.FixtureRequest) -> None:
         pytest.skip(f"test_declared says why nothing is known of {rope_model}")
     findings: Sequence[Finding] = ()
     files: Sequence[Path] = ()
+    problem = None
     if examination.error is None:
         try:
             files = project.checkpoints(rope_model)
             findings = project.check_checkpoints(rope_model)
         except RopeContractError as error:
-            text = paths.portable(str(error), request.config.rootpath)
-            pytest.fail(paths.printable(text), pytrace=False)
+            problem = paths.portable(str(error), request.config.rootpath)
+    if problem is not None:
+        pytest.fail(paths.printable(problem), pytrace=False)
     _settle(request, examination, findings, contracts=len(files))
 
 
@@ -87,9 +89,7 @@ def test_omissions(rope_model: str, request: pytest.FixtureRequest) -> None:
     search = None
     if examination.error is None:
         try:
-            search = project.search_omissions(
-                rope_model, expectations, given.examples, given.seed
-            )
+            search = project.search_omissions(rope_model, expectations, given.examples, given.seed)
         except RopeContractError as error:
             text = paths.portable(str(error), request.config.rootpath)
             pytest.fail(paths.printable(text), pytrace=False)
@@ -120,7 +120,14 @@ def _settle(
     omissions: Mapping[str, str] | None = None,
 ) -> None:
     """Leave the facts for the report, then fail, xfail or pass."""
-    document = model_document(request.config, examination, findings, contracts, omissions)
+    document = model_document(
+        request.config,
+        examination,
+        findings,
+        contracts,
+        omissions,
+        item=request.node.originalname,
+    )
     request.node.stash[DOCUMENT] = document
     error = document["model"]["error"]
     if error is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 from strategies import MEGATRON
 
 from pytest_ropecontract.contracts.expectation import Expectation, ExpectationError, equal, read
-from pytest_ropecontract.contracts.findings import Finding
 from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineSettings
 from pytest_ropecontract.rope.config import FIELDS
 from pytest_ropecontract.rope.resolution import Resolution, resolve
+
+if TYPE_CHECKING:
+    from pytest_ropecontract.contracts.findings import Finding
 
 STOCK = Pipeline(MEGATRON, PipelineSettings())
 SIZES = "--num-layers 4 --hidden-size 64 --num-attention-heads 4 --swiglu"
@@ -309,15 +311,43 @@ class TestChecking:
         (finding,) = check(f"{YARN} --yarn-beta-slow 1", "yarn", beta_fast=1, beta_slow=1)
 
         assert finding.text().splitlines() == [
-            "expectation: m: beta_fast is 32 (declared: --yarn-beta-fast 32), expected 1 "
-            'by rope_expect("yarn", beta_fast=1, beta_slow=1)',
+            (
+                "expectation: m: beta_fast is 32 (declared: --yarn-beta-fast 32), expected 1 "
+                'by rope_expect("yarn", beta_fast=1, beta_slow=1)'
+            ),
             "  expected: 1",
             "  actual:   32",
             "  origin:   declared (--yarn-beta-fast 32)",
-            "  remedy:   declare --yarn-beta-fast 1 in the definition, or correct the "
-            "expectation in test_x.py:5",
+            "  size:     numerically identical",
+            (
+                "  remedy:   declare --yarn-beta-fast 1 in the definition, or correct the "
+                "expectation in test_x.py:5"
+            ),
         ]
         assert finding.status == "fail"
+
+    def test_size_of_a_difference(self):
+        def size(argv, *args, **fields):
+            return [finding.effect for finding in check(argv, *args, **fields)]
+
+        factor = f"{YARN} --rotary-scaling-factor 32"
+        assert size(factor, rotary_scaling_factor=16) == [
+            (
+                "5 of 8 frequencies differ, largest ratio 2; first phase off by 1 rad at "
+                "position 8382; cosine and sine x1.054"
+            )
+        ]
+        # The numbers of a kind come with it, and must be enough for it.
+        assert size(GPT, "yarn", 4096, 32, 1)[0] is None
+        assert size(factor, "rope")[0].endswith("cosine and sine x1.347")
+        # What no number follows from, and what is not used.
+        assert size(GPT, rotary_percent=0.5) == [None]
+        assert size(GPT, returns=2) == [None]
+        assert size(GPT, beta_fast=1) == [None]
+        assert size(GPT, no_rope_layers=[0, 1])[0].endswith(
+            "1 of 2 layers rotate in one and not in the other"
+        )
+        assert size(factor, magnitude=1.0)[0].endswith("cosine and sine x1.347")
 
     def test_every_field_that_differs_is_found(self):
         findings = check(YARN, "rope", beta_fast=1, rotary_base=150000)
@@ -338,13 +368,17 @@ class TestChecking:
         (finding,) = check(YARN, "yarn", beta_slow=1)
 
         assert finding.text().splitlines() == [
-            "implicit-field: m: beta_slow is 1 as expected, but no flag declares it "
-            "(config-default: TransformerConfig.yarn_beta_slow)",
+            (
+                "implicit-field: m: beta_slow is 1 as expected, but no flag declares it "
+                "(config-default: TransformerConfig.yarn_beta_slow)"
+            ),
             "  expected: 1",
             "  actual:   1",
             "  origin:   config-default (TransformerConfig.yarn_beta_slow)",
-            "  remedy:   declare --yarn-beta-slow 1 in the definition, or accept the default "
-            "with declared=False",
+            (
+                "  remedy:   declare --yarn-beta-slow 1 in the definition, or accept the default "
+                "with declared=False"
+            ),
         ]
         assert finding.status == "fail"
 
@@ -398,8 +432,10 @@ class TestChecking:
 
         assert (finding.rule, finding.message) == (
             "expectation",
-            'expected rope_expect("rope"), but nothing is built: Common attention only support '
-            'rope_type="rope", but got yarn.',
+            (
+                'expected rope_expect("rope"), but nothing is built: Common attention only support '
+                'rope_type="rope", but got yarn.'
+            ),
         )
 
     def test_without_a_place_the_test_is_named_in_general(self):

@@ -77,12 +77,16 @@ class TestImplicitYarn:
         (finding,) = of("implicit-yarn", f"{MLA} --rotary-scaling-factor 40")
 
         assert finding.text().splitlines() == [
-            "implicit-yarn: m: becomes yarn (factor 40, beta_fast 32, beta_slow 1) and no flag "
-            "says so (config-default: MLATransformerConfig.rope_type)",
+            (
+                "implicit-yarn: m: becomes yarn (factor 40, beta_fast 32, beta_slow 1) and no flag "
+                "says so (config-default: MLATransformerConfig.rope_type)"
+            ),
             "  actual:   yarn",
             "  origin:   config-default (MLATransformerConfig.rope_type)",
-            "  remedy:   declare --rope-type yarn, or --rope-type rope where the checkpoint uses "
-            "plain RoPE (plain RoPE under MLA also needs --no-rope-fusion)",
+            (
+                "  remedy:   declare --rope-type yarn, or --rope-type rope where the checkpoint "
+                "uses plain RoPE (plain RoPE under MLA also needs --no-rope-fusion)"
+            ),
         ]
         assert finding.status == "fail"
 
@@ -116,9 +120,7 @@ class TestImplicitField:
         assert {finding.status for finding in of("implicit-field", GPT)} == {"note"}
 
     def test_a_declared_field_is_silent(self):
-        assert self.fields(
-            f"{GPT} --rotary-base 10000 --kv-channels 16 --rotary-percent 1.0"
-        ) == {}
+        assert self.fields(f"{GPT} --rotary-base 10000 --kv-channels 16 --rotary-percent 1.0") == {}
 
     def test_the_message_names_the_origin(self):
         finding = of("implicit-field", GPT)[0]
@@ -151,9 +153,11 @@ class TestInertFlag:
         (finding,) = of("inert-flag", f"{GPT} --use-rope-scaling --rotary-scaling-factor 32")
 
         assert finding.text().splitlines() == [
-            "inert-flag: m: --rotary-scaling-factor 32 is read by nothing that is built "
-            "(RotaryEmbedding); rope_scaling_factor is 8 "
-            "(constructor-default: RotaryEmbedding.rope_scaling_factor)",
+            (
+                "inert-flag: m: --rotary-scaling-factor 32 is read by nothing that is built "
+                "(RotaryEmbedding); rope_scaling_factor is 8 "
+                "(constructor-default: RotaryEmbedding.rope_scaling_factor)"
+            ),
             "  expected: 32",
             "  actual:   8",
             "  origin:   constructor-default (RotaryEmbedding.rope_scaling_factor)",
@@ -301,18 +305,24 @@ class TestConfigRefused:
         [
             (
                 f"{GPT} --multi-latent-attention --rope-type rope",
-                "the config constructor raises ValueError: "
-                "apply_rope_fusion for MLA only works with YARN RoPE.",
+                (
+                    "the config constructor raises ValueError: "
+                    "apply_rope_fusion for MLA only works with YARN RoPE."
+                ),
             ),
             (
                 f"{MLA} --rope-type rope --group-query-attention",
-                "validate_args raises AssertionError: Group query attention is mutually "
-                "exclusive with multi latent attention.",
+                (
+                    "validate_args raises AssertionError: Group query attention is mutually "
+                    "exclusive with multi latent attention."
+                ),
             ),
             (
                 f"{MLA} --rope-type yarn --position-embedding-type yarn",
-                "building the model raises AttributeError: 'MLATransformerConfig' object has no "
-                "attribute 'yarn_rotary_scaling_factor'",
+                (
+                    "building the model raises AttributeError: 'MLATransformerConfig' object has "
+                    "no attribute 'yarn_rotary_scaling_factor'"
+                ),
             ),
         ],
     )
@@ -335,13 +345,17 @@ class TestOverwrittenFlag:
         (finding,) = of("overwritten-flag", f"{GPT} --rotary-base 50000 --seed 5", pipeline)
 
         assert finding.text().splitlines() == [
-            "overwritten-flag: m: --rotary-base 50000 is declared, "
-            "and rule_frame:overwrite makes it 10000",
+            (
+                "overwritten-flag: m: --rotary-base 50000 is declared, "
+                "and rule_frame:overwrite makes it 10000"
+            ),
             "  expected: 50000",
             "  actual:   10000",
             "  origin:   filled (rule_frame:overwrite)",
-            "  remedy:   let rule_frame:overwrite keep a declared value, "
-            "or declare the value that is used",
+            (
+                "  remedy:   let rule_frame:overwrite keep a declared value, "
+                "or declare the value that is used"
+            ),
         ]
         assert (finding.field, finding.status) == ("rotary_base", "fail")
 
@@ -357,8 +371,7 @@ class TestOverwrittenFlag:
         (finding,) = of("overwritten-flag", argv)
 
         assert finding.message == (
-            "--position-embedding-type yarn is declared, "
-            "and Megatron's validate_args makes it rope"
+            "--position-embedding-type yarn is declared, and Megatron's validate_args makes it rope"
         )
 
     def test_the_old_flag_with_the_same_type_is_silent(self):
@@ -409,9 +422,7 @@ class TestSpacedToken:
     def test_an_empty_token_vanishes(self):
         (finding,) = of("spaced-token", [*GPT.split(), "--spec", ""])
 
-        assert finding.message == (
-            "token 11, '', is empty: on a command line it becomes 0 tokens"
-        )
+        assert finding.message == ("token 11, '', is empty: on a command line it becomes 0 tokens")
 
     def test_plain_tokens_are_silent(self):
         assert of("spaced-token", [*GPT.split(), "--spec", "a", "module"]) == []

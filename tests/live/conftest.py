@@ -1,7 +1,11 @@
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
+
 from likeness import definitions
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

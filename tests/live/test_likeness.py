@@ -149,10 +149,14 @@ TINY = [
     f"{SIZES} --position-embedding-type rope",
     f"{SIZES} --position-embedding-type rope --multi-latent-attention",
     f"{SIZES} --swiglu --position-embedding-type rope --multi-latent-attention --no-rope-fusion",
-    f"{SIZES} --swiglu --disable-bias-linear --position-embedding-type rope "
-    "--hybrid-layer-pattern M*M*",
-    f"{SIZES} --swiglu --disable-bias-linear --position-embedding-type rope --no-rope-fusion "
-    "--multi-latent-attention --experimental-attention-variant dsa --linear-attention-freq 2",
+    (
+        f"{SIZES} --swiglu --disable-bias-linear --position-embedding-type rope "
+        "--hybrid-layer-pattern M*M*"
+    ),
+    (
+        f"{SIZES} --swiglu --disable-bias-linear --position-embedding-type rope --no-rope-fusion "
+        "--multi-latent-attention --experimental-attention-variant dsa --linear-attention-freq 2"
+    ),
 ]
 
 

@@ -150,9 +150,7 @@ def test_an_abbreviation_is_unknown():
 
 
 def test_an_occurrence_reads_as_one_would_type_it():
-    texts = [
-        one.text for one in command_line.split(["--mrope-section=1", "x", "--swiglu"], TABLE)
-    ]
+    texts = [one.text for one in command_line.split(["--mrope-section=1", "x", "--swiglu"], TABLE)]
 
     assert texts == ["--mrope-section 1", "x", "--swiglu"]
 

@@ -242,7 +242,9 @@ class TestValidateArgs:
 
         assert parsed.namespace["apply_rope_fusion"] is fusion
 
-    @pytest.mark.parametrize(("pattern", "latent"), [("M*-+", True), ("M*-D", True), ("M*-", False)])
+    @pytest.mark.parametrize(
+        ("pattern", "latent"), [("M*-+", True), ("M*-D", True), ("M*-", False)]
+    )
     def test_a_layer_of_a_hybrid_pattern_may_ask_for_mla(
         self, framework: Framework, pattern: str, latent: bool
     ):
@@ -289,9 +291,7 @@ class TestPins:
 
         error = refusal(pipeline, *MLA, "--rope-type", "rope")
 
-        assert str(error) == (
-            "ValueError: apply_rope_fusion for MLA only works with YARN RoPE."
-        )
+        assert str(error) == ("ValueError: apply_rope_fusion for MLA only works with YARN RoPE.")
 
     def test_without_fusion_the_same_flags_are_accepted(self, framework: Framework):
         pipeline = framework.pipeline(pins={"apply_rope_fusion": False})
@@ -335,26 +335,31 @@ class TestPins:
         (
             (*SIZES, "--position-embedding-type", "mrope"),
             "validate_args",
-            "AssertionError: --mrope-section should be set when using "
-            "--position-embedding-type mrope.",
+            (
+                "AssertionError: --mrope-section should be set when using "
+                "--position-embedding-type mrope."
+            ),
         ),
         (
             (*SIZES, "--mtp-num-layers", "1", "--use-rotary-position-embeddings"),
             "validate_args",
-            "AssertionError: Multi-Token Prediction (MTP) is not supported with learned_absolute "
-            "position embedding type.The supported position embedding types are rope and none.",
+            (
+                "AssertionError: Multi-Token Prediction (MTP) is not supported with "
+                "learned_absolute position embedding type.The supported position embedding "
+                "types are rope and none."
+            ),
         ),
         (
             (*MLA, "--position-embedding-type", "yarn"),
             "model",
-            "AttributeError: 'MLATransformerConfig' object has no attribute "
-            "'yarn_rotary_scaling_factor'",
+            (
+                "AttributeError: 'MLATransformerConfig' object has no attribute "
+                "'yarn_rotary_scaling_factor'"
+            ),
         ),
     ],
 )
-def test_a_refusal_names_its_stage(
-    framework: Framework, argv: tuple[str, ...], by: str, text: str
-):
+def test_a_refusal_names_its_stage(framework: Framework, argv: tuple[str, ...], by: str, text: str):
     error = refusal(framework.pipeline(), *argv)
 
     assert (error.by, str(error)) == (by, text)
@@ -567,8 +572,10 @@ def test_a_name_of_something_that_is_no_function(framework: Framework, setting: 
         ("import sys; sys.exit(1)", "raised SystemExit: 1"),
         (
             "parser.add_argument('--rotary-base')",
-            "raised ArgumentError: argument --rotary-base: conflicting option string: "
-            "--rotary-base",
+            (
+                "raised ArgumentError: argument --rotary-base: conflicting option string: "
+                "--rotary-base"
+            ),
         ),
         ("return 5", "returned int, not a parser"),
     ],
@@ -587,9 +594,7 @@ def test_an_options_function_that_cannot_be_used(framework: Framework, body: str
         ("args.gone", "AttributeError: 'Namespace' object has no attribute 'gone'"),
     ],
 )
-def test_a_defaults_function_that_raises_says_where(
-    framework: Framework, body: str, raised: str
-):
+def test_a_defaults_function_that_raises_says_where(framework: Framework, body: str, raised: str):
     pipeline = framework.pipeline(f"def fill(args):\n    {body}\n", defaults=("frame:fill",))
 
     with pytest.raises(PipelineCallError) as caught:
@@ -604,11 +609,15 @@ def test_a_defaults_function_that_raises_says_where(
 
 def test_a_whole_parser_needs_a_live_megatron(framework: Framework):
     assert error(framework, "parser", "frame:set_defaults") == [
-        "rope_contract_parser needs a live Megatron, and the surface is the recorded "
-        "megatron-core-0.19.2",
+        (
+            "rope_contract_parser needs a live Megatron, and the surface is the recorded "
+            "megatron-core-0.19.2"
+        ),
         "  at: rope_contract_parser = frame:set_defaults",
-        "  remedy: choose --rope-contract-surface=live where Megatron is installed, or use "
-        "rope_contract_arguments and rope_contract_defaults",
+        (
+            "  remedy: choose --rope-contract-surface=live where Megatron is installed, or use "
+            "rope_contract_arguments and rope_contract_defaults"
+        ),
     ]
 
 

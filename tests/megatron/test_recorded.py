@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from strategies import MEGATRON, SURFACE
@@ -26,6 +25,9 @@ from pytest_ropecontract.megatron.surface import (
     Surface,
     SurfaceError,
 )
+
+if TYPE_CHECKING:
+    import argparse
 
 BLANK = Surface("blank", "0", "", (), {}, (), (), (), (), {}, ())
 
@@ -89,7 +91,9 @@ def test_a_default_is_megatrons(dest: str, default: Any):
     assert (type(value), value) == (type(default), default)
 
 
-@pytest.mark.parametrize("flag", ["--beta-fast", "--beta-slow", "--original-max-position-embeddings"])
+@pytest.mark.parametrize(
+    "flag", ["--beta-fast", "--beta-slow", "--original-max-position-embeddings"]
+)
 def test_a_flag_that_only_a_fork_has_is_unknown(flag: str):
     assert MEGATRON.new_parser().parse_known_args([flag, "1"])[1] == [flag, "1"]
 
@@ -196,7 +200,10 @@ def test_a_required_option_is_missed():
     [
         (
             [OptionRecord(("--x",), "x", "store"), OptionRecord(("--x",), "y", "store")],
-            "surface blank has an unusable option --x: argument --x: conflicting option string: --x",
+            (
+                "surface blank has an unusable option --x: "
+                "argument --x: conflicting option string: --x"
+            ),
         ),
         (
             [OptionRecord(("--x",), "x", "store", "enum", enum="Gone")],
@@ -204,9 +211,7 @@ def test_a_required_option_is_missed():
         ),
     ],
 )
-def test_options_that_contradict_each_other_are_refused(
-    options: list[OptionRecord], message: str
-):
+def test_options_that_contradict_each_other_are_refused(options: list[OptionRecord], message: str):
     with pytest.raises(SurfaceError) as caught:
         parser(*options)
 
@@ -216,7 +221,7 @@ def test_options_that_contradict_each_other_are_refused(
 def test_an_enum_that_python_cannot_have_is_refused():
     surface = replace(BLANK, enums={"Odd": {"mro": 1}})
 
-    with pytest.raises(SurfaceError, match="^surface blank has an unusable enum 'Odd': "):
+    with pytest.raises(SurfaceError, match=r"^surface blank has an unusable enum 'Odd': "):
         RecordedMegatron(surface)
 
 
@@ -297,7 +302,7 @@ def test_a_recorded_refusal_has_megatrons_text():
 def test_the_value_of_an_attribute_stands_in_the_text_of_a_refusal():
     refusal = Refusal("config", {"x": ["a", "b"]}, "AssertionError", "not with {x}")
 
-    with pytest.raises(ConfigRefusedError, match="^AssertionError: not with b$"):
+    with pytest.raises(ConfigRefusedError, match=r"^AssertionError: not with b$"):
         configuration.check_refusals(replace(BLANK, refusals=(refusal,)), "config", {"x": "b"})
 
 
@@ -332,10 +337,14 @@ class TestEdits:
         assert self.apply((edit,), k=None, h=dividend, n=divisor)[0]["k"] == expected
 
 
-def test_an_attribute_without_a_dest_of_its_name_is_the_class_default():
-    assert configuration.value_of(Attribute(default=5), "x", {}) == 5
+def test_without_its_dest_in_the_namespace_an_attribute_is_the_class_default():
+    assert configuration.value_of(Attribute(5, "x"), "x", {}) == 5
+
+
+def test_an_attribute_that_nothing_is_copied_into_is_the_class_default():
+    assert configuration.value_of(Attribute(default=5), "x", {"x": 7}) == 5
 
 
 def test_none_in_the_namespace_is_a_value_unless_the_class_default_takes_over():
-    assert configuration.value_of(Attribute(default=5), "x", {"x": None}) is None
-    assert configuration.value_of(Attribute(5, none_is_default=True), "x", {"x": None}) == 5
+    assert configuration.value_of(Attribute(5, "x"), "x", {"x": None}) is None
+    assert configuration.value_of(Attribute(5, "x", none_is_default=True), "x", {"x": None}) == 5

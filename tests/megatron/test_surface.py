@@ -181,8 +181,8 @@ BAD_TEXTS = {
         '{"schema": ' + "1" * 5000 + "}",
         (
             "surface bad.json has an unusable number: Exceeds the limit (4300 digits) for integer "
-            "string conversion: value has 5000 digits; use sys.set_int_max_str_digits() to increase "
-            "the limit"
+            "string conversion: value has 5000 digits; use sys.set_int_max_str_digits() to "
+            "increase the limit"
         ),
     ),
     "nan": ('{"schema": NaN}', "surface bad.json has an unusable number: NaN is not finite"),

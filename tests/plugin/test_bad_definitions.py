@@ -230,8 +230,10 @@ def test_two_definitions_with_one_name(beside: Project) -> None:
     lines = failure(beside, "good.sh", "good.sh")
 
     assert lines == [
-        "good.sh: two definitions are named 'good': "
-        "scripts/models/good.py and scripts/models/good.sh",
+        (
+            "good.sh: two definitions are named 'good': "
+            "scripts/models/good.py and scripts/models/good.sh"
+        ),
         "  remedy: rename or remove one of them",
     ]
 

@@ -177,8 +177,10 @@ def test_rope_config_of_a_broken_model_says_where(models: Project) -> None:
         ),
         (
             "rope_resolve('broken')",
-            "pytest_ropecontract.definitions.definition.DefinitionError: "
-            "broken: model_args() raised ValueError: no",
+            (
+                "pytest_ropecontract.definitions.definition.DefinitionError: "
+                "broken: model_args() raised ValueError: no"
+            ),
         ),
         (
             "rope_resolve(['--num-layers', '2'], rotary_base=7)",

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import re
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,7 +36,7 @@ def mixed(project: Project) -> Project:
     project.model("stretched", YARN)
     project.model("rejected", f"{PLAIN} --rope-type rope --rotary-base 1e6")
     project.script("broken", "raise ValueError(__file__)")
-    project.write("scripts/models/shell.sh", 'echo "$BASH_SOURCE $PWD"; exit 3')
+    project.write("scripts/models/shell.sh", 'echo "in $PWD"; exit 3')
     project.test('@rope_expect("yarn", rotary_base=5, models=["stretched"])\ndef test_it(): pass')
     return project
 
@@ -178,6 +179,14 @@ def test_no_absolute_paths(mixed: Project) -> None:
     ]
 
 
+def test_no_addresses(project: Project) -> None:
+    project.script("plain", "raise ValueError(object())")
+
+    assert project.run(REPORT).reported("plain")["error"].splitlines()[0] == (
+        "plain: model_args() raised ValueError: <object object at 0x...>"
+    )
+
+
 def test_path_in_an_argv_is_relative(project: Project) -> None:
     project.script("plain", f"return {PLAIN!r} + ' --save ' + __file__")
 
@@ -233,11 +242,9 @@ def test_report_has_the_rights_of_any_new_file(mixed: Project) -> None:
 def test_report_that_cannot_be_written_keeps_the_old_one(
     mixed: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pathlib import Path
-
     mixed.write("report.json", "old")
 
-    def refuse(self: Path, target: Path) -> None:
+    def refuse(*_: Path) -> None:
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "replace", refuse)

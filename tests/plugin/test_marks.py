@@ -103,8 +103,10 @@ def test_broken_contract_says_what_to_do(models: Project) -> None:
         "  expected: 5",
         "  actual:   10000",
         "  origin:   declared (--rotary-base 10000)",
-        "  remedy:   declare --rotary-base 5 in the definition, "
-        f"or correct the expectation in {TEST}",
+        (
+            "  remedy:   declare --rotary-base 5 in the definition, "
+            f"or correct the expectation in {TEST}"
+        ),
     ]
 
 

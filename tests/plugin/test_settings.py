@@ -77,7 +77,8 @@ def test_pythonpath_serves_definitions_and_functions(plain: Project) -> None:
     plain.ini(rope_contract_defaults=["framework:defaults"])
     plain.write(
         "scripts/models/plain.py",
-        f"import framework\ndef model_args(): return {MLA!r} + ' --rope-type rope' * framework.number",
+        "import framework\n"
+        f"def model_args(): return {MLA!r} + ' --rope-type rope' * framework.number",
     )
 
     assert plain.run("-k", "declared").outcomes == {DECLARED: "passed"}
@@ -459,8 +460,10 @@ def test_live_surface_without_megatron(plain: Project) -> None:
         (
             "rope_contract_parser",
             "framework:options",
-            "rope_contract_parser needs a live Megatron, and the surface is the recorded "
-            "megatron-core-0.19.2",
+            (
+                "rope_contract_parser needs a live Megatron, and the surface is the recorded "
+                "megatron-core-0.19.2"
+            ),
         ),
     ],
 )
@@ -510,8 +513,10 @@ def test_no_definitions(project: Project) -> None:
     assert project.run().usage_error == [
         "ERROR: rope-contract: no model definitions found",
         "  rope_contract_models: scripts/models/*.py scripts/models/*.sh",
-        "  remedy: set rope_contract_models, or register models with the hook "
-        "pytest_ropecontract_models",
+        (
+            "  remedy: set rope_contract_models, or register models with the hook "
+            "pytest_ropecontract_models"
+        ),
     ]
 
 
@@ -645,24 +650,30 @@ def test_hook_that_gives_rubbish_is_a_usage_error(
         (
             "registry.add('plain', ['--a'])",
             [
-                "ERROR: pytest_ropecontract_models: two definitions are named 'plain': "
-                "scripts/models/plain.py and a registration without a file",
+                (
+                    "ERROR: pytest_ropecontract_models: two definitions are named 'plain': "
+                    "scripts/models/plain.py and a registration without a file"
+                ),
                 "  at: conftest.py:4",
             ],
         ),
         (
             "registry.add('a/b', ['--a'])",
             [
-                "ERROR: pytest_ropecontract_models: 'a/b' cannot name a definition: "
-                "it contains '/'",
+                (
+                    "ERROR: pytest_ropecontract_models: 'a/b' cannot name a definition: "
+                    "it contains '/'"
+                ),
                 "  at: conftest.py:4",
             ],
         ),
         (
             "registry.variant('b', 'a')",
             [
-                "ERROR: pytest_ropecontract_models: 'b' is a variant of 'a', "
-                "which is no definition",
+                (
+                    "ERROR: pytest_ropecontract_models: 'b' is a variant of 'a', "
+                    "which is no definition"
+                ),
                 "  at: conftest.py:4",
             ],
         ),

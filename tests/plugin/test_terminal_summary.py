@@ -9,6 +9,17 @@ FILL = (
     "def fill(args):\n"
     "    if args.multi_latent_attention and not args.rope_type: args.rope_type = 'yarn'\n"
 )
+TABLE = """\
+model     kind  base  dim factor length betas  mscales verdict
+allowed   yarn* 10000 8   1*     4096*  32*/1* 1*/0*   allowed implicit-yarn
+broken    -     -     -   -      -      -      -       ERROR
+llama     rope  10000 16  8*     8192*  -      -       ok, no contract
+none      none  -     -   -      -      -      -       ok, no contract
+plain     rope  10000 16  -      -      -      -       ok
+silent    yarn* 10000 8   1*     4096*  32*/1* 1*/0*   FAILED implicit-yarn
+stretched yarn  10000 8   4      4096*  32*/1* 1/1     ok, no contract
+* not declared in the definition's flags
+"""
 
 
 @pytest.fixture
@@ -33,17 +44,7 @@ def mixed(project: Project) -> Project:
 def test_one_line_for_every_model(mixed: Project) -> None:
     rows = [line.split() for line in mixed.run().summary]
 
-    assert rows == [
-        "model kind base dim factor length betas mscales verdict".split(),
-        "allowed yarn* 10000 8 1* 4096* 32*/1* 1*/0* allowed implicit-yarn".split(),
-        "broken - - - - - - - ERROR".split(),
-        "llama rope 10000 16 8* 8192* - - ok, no contract".split(),
-        "none none - - - - - - ok, no contract".split(),
-        "plain rope 10000 16 - - - - ok".split(),
-        "silent yarn* 10000 8 1* 4096* 32*/1* 1*/0* FAILED implicit-yarn".split(),
-        "stretched yarn 10000 8 4 4096* 32*/1* 1/1 ok, no contract".split(),
-        "* not declared in the definition's flags".split(),
-    ]
+    assert rows == [line.split() for line in TABLE.splitlines()]
 
 
 def test_no_legend_where_everything_is_declared(project: Project) -> None:

@@ -70,27 +70,35 @@ def test_is_public() -> None:
         (
             replace(KIMI, beta_fast=32),
             KIMI,
-            "11 of 32 frequencies differ, largest ratio 8.93; "
-            "first phase off by 1 rad at position 171",
+            (
+                "11 of 32 frequencies differ, largest ratio 8.93; "
+                "first phase off by 1 rad at position 171"
+            ),
         ),
         (with_factors(replace(GLM5_YARN, rotary_scaling_factor=1)), GLM5, "numerically identical"),
         (
             with_factors(replace(GLM5_YARN, rotary_scaling_factor=40)),
             GLM5,
-            "25 of 32 frequencies differ, largest ratio 40.0; "
-            "first phase off by 1 rad at position 163; cosine and sine x1.369",
+            (
+                "25 of 32 frequencies differ, largest ratio 40.0; "
+                "first phase off by 1 rad at position 163; cosine and sine x1.369"
+            ),
         ),
         (
             LLAMA,
             replace(LLAMA, rope_scaling_factor=32.0),
-            "35 of 64 frequencies differ, largest ratio 4; "
-            "first phase off by 1 rad at position 10495",
+            (
+                "35 of 64 frequencies differ, largest ratio 4; "
+                "first phase off by 1 rad at position 10495"
+            ),
         ),
         (
             replace(GPT_OSS, round_to_int=True),
             GPT_OSS,
-            "9 of 32 frequencies differ, largest ratio 1.763; "
-            "first phase off by 1 rad at position 4530",
+            (
+                "9 of 32 frequencies differ, largest ratio 1.763; "
+                "first phase off by 1 rad at position 4530"
+            ),
         ),
         (
             DEEPSEEK,
@@ -116,8 +124,10 @@ def test_is_public() -> None:
         (
             PLAIN,
             replace(PLAIN, kind="mrope", mrope_section=(8, 12, 12)),
-            "0 of 32 frequencies differ; "
-            "the same where all axes of a position are equal, as in text",
+            (
+                "0 of 32 frequencies differ; "
+                "the same where all axes of a position are equal, as in text"
+            ),
         ),
         (
             replace(PLAIN, kind="mrope", mrope_section=(16, 8, 8)),

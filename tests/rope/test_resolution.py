@@ -30,9 +30,7 @@ FILL = "ropeframe.arguments:set_default_megatron_args"
 
 SIZES = "--num-layers 4 --hidden-size 64 --num-attention-heads 4 --swiglu"
 GPT = f"{SIZES} --position-embedding-type rope"
-MLA = (
-    f"{GPT} --multi-latent-attention --qk-head-dim 128 --qk-pos-emb-head-dim 64 --no-rope-fusion"
-)
+MLA = f"{GPT} --multi-latent-attention --qk-head-dim 128 --qk-pos-emb-head-dim 64 --no-rope-fusion"
 OFF = {
     "rope_scaling": False,
     "rotary_interleaved": False,
@@ -142,8 +140,10 @@ BUILT: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "llama3": (f"{GPT} --use-rope-scaling", LLAMA3),
     "llama3 keeps factor 8": (
-        f"{GPT} --use-rope-scaling --rope-scaling-factor 32 --rotary-scaling-factor 32 "
-        "--rotary-seq-len-interpolation-factor 3",
+        (
+            f"{GPT} --use-rope-scaling --rope-scaling-factor 32 --rotary-scaling-factor 32 "
+            "--rotary-seq-len-interpolation-factor 3"
+        ),
         {**LLAMA3, "seq_len_interpolation_factor": 3},
     ),
     "yarn's values do not reach plain rope": (
@@ -156,8 +156,10 @@ BUILT: dict[str, tuple[str, dict[str, Any]]] = {
     # YaRN without multi-latent attention
     "gpt yarn alone is plain in numbers": (YARN, YARN_GPT),
     "gpt-oss": (
-        f"{YARN} --kv-channels 64 --rotary-base 150000 --rotary-scaling-factor 32 "
-        "--no-yarn-correction-range-round-to-int --rotary-percent 0.5",
+        (
+            f"{YARN} --kv-channels 64 --rotary-base 150000 --rotary-scaling-factor 32 "
+            "--no-yarn-correction-range-round-to-int --rotary-percent 0.5"
+        ),
         {
             **YARN_GPT,
             "rotary_dim": 64,
@@ -168,8 +170,10 @@ BUILT: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
     "gpt yarn in full": (
-        f"{YARN} --rotary-scaling-factor 40 --yarn-original-max-position-embeddings 8192 "
-        "--yarn-beta-fast 16 --yarn-beta-slow 2 --mscale 0.707 --mscale-all-dim 0.707",
+        (
+            f"{YARN} --rotary-scaling-factor 40 --yarn-original-max-position-embeddings 8192 "
+            "--yarn-beta-fast 16 --yarn-beta-slow 2 --mscale 0.707 --mscale-all-dim 0.707"
+        ),
         {
             **YARN_GPT,
             "rotary_scaling_factor": 40.0,
@@ -199,14 +203,18 @@ BUILT: dict[str, tuple[str, dict[str, Any]]] = {
         YARN_MLA,
     ),
     "mla ignores what common attention reads": (
-        f"{MLA} --rope-type rope --use-rope-scaling --rotary-seq-len-interpolation-factor 3 "
-        "--no-rope-freq 2",
+        (
+            f"{MLA} --rope-type rope --use-rope-scaling --rotary-seq-len-interpolation-factor 3 "
+            "--no-rope-freq 2"
+        ),
         PLAIN_MLA,
     ),
     "mla yarn ignores the fraction": (f"{MLA} --rotary-percent 0.5", YARN_MLA),
     "mla yarn ignores the yarn flags of common attention": (
-        f"{MLA} --yarn-beta-fast 1 --yarn-beta-slow 2 --no-yarn-correction-range-round-to-int "
-        "--yarn-original-max-position-embeddings 8192",
+        (
+            f"{MLA} --yarn-beta-fast 1 --yarn-beta-slow 2 --no-yarn-correction-range-round-to-int "
+            "--yarn-original-max-position-embeddings 8192"
+        ),
         YARN_MLA,
     ),
     "mla rope reads the fraction": (
@@ -351,7 +359,11 @@ ORIGIN: dict[str, tuple[Pipeline, str, dict[str, tuple[str, str]]]] = {
         SIZES,
         {"kind": (P, "default of --position-embedding-type")},
     ),
-    "a layer pattern": (STOCK, f"{GPT} --no-rope-freq 2", {"no_rope_layers": (D, "--no-rope-freq 2")}),
+    "a layer pattern": (
+        STOCK,
+        f"{GPT} --no-rope-freq 2",
+        {"no_rope_layers": (D, "--no-rope-freq 2")},
+    ),
     "sections": (
         STOCK,
         f"{SIZES} --position-embedding-type mrope --mrope-section 2 3 3",
@@ -495,8 +507,10 @@ def test_plain_rope_under_mla_reads_what_scales_its_softmax():
             ),
         ),
         (
-            "--num-layers 4 --hidden-size 64 --num-attention-heads 0 --swiglu "
-            "--position-embedding-type rope",
+            (
+                "--num-layers 4 --hidden-size 64 --num-attention-heads 0 --swiglu "
+                "--position-embedding-type rope"
+            ),
             Refused("model", "unresolvable", "head_dim is not set"),
         ),
     ],

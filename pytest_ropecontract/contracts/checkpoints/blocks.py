@@ -108,7 +108,7 @@ class _Block(Collector):
                 self.problem(
                     f"{self.path}{key} is missing, without which transformers refuses {rope_type}"
                 )
-        kind = self._kind(rope_type)
+        kind, refusal = self._kind(rope_type)
         if rope_type == "linear":
             self._keep_number("seq_len_interpolation_factor", "factor")
         elif rope_type == "llama3":
@@ -117,7 +117,6 @@ class _Block(Collector):
             self._yarn()
         if kind in ("rope", "mrope"):
             self.put("magnitude", 1.0, f"{rope_type} leaves cosine and sine alone")
-        refusal = None if kind is not None else UNBUILDABLE.get(rope_type, SCALED_SECTIONS)
         rope = PublishedRope(rope_type, kind, self.values, self.sources, refusal=refusal)
         return rope, self.problems
 
@@ -135,26 +134,27 @@ class _Block(Collector):
                 )
         return new or old or "default"
 
-    def _kind(self, rope_type: str) -> Kind | None:
+    def _kind(self, rope_type: str) -> tuple[Kind | None, str | None]:
+        """Return the kind, or why Megatron has none; neither where the block leaves it open."""
         kind = KINDS.get(rope_type)
         source = self._where("rope_type", "type") or "no scaling is stated"
         sections = self.whole_list(self.block, "mrope_section", self.path)
         if self.truth(self.block, "mrope_interleaved", self.path):
             self.put("mrope_interleaved", True, f"{self.path}mrope_interleaved")
-        if sections:
-            if kind == "rope" and rope_type == "default":
-                kind, source = "mrope", f"{self.path}mrope_section"
-                self.put("mrope_section", tuple(sections), source)
-            else:
-                kind = None
+        refusal = UNBUILDABLE.get(rope_type)
+        if sections and rope_type == "default":
+            kind, source = "mrope", f"{self.path}mrope_section"
+            self.put("mrope_section", tuple(sections), source)
+        elif sections:
+            kind, refusal = None, refusal or SCALED_SECTIONS
         elif "mrope" in (self.block.get("type"), self.block.get("rope_type")):
-            self.problem(f"{self.path}mrope_section is missing, which mrope needs", "kind")
-            return kind
+            if not self.block.get("mrope_section"):
+                self.problem(f"{self.path}mrope_section is missing, which mrope needs", "kind")
+            return None, None
+        self.sources["kind"] = source
         if kind is not None:
-            self.put("kind", kind, source)
-        else:
-            self.sources["kind"] = source
-        return kind
+            self.values["kind"] = kind
+        return kind, refusal
 
     def _unknown_keys(self, rope_type: str) -> None:
         named = self._where("rope_type", "type") is not None

@@ -50,11 +50,12 @@ class _Candidate:
 
     @property
     def text(self) -> str:
-        """What to do, without the place."""
+        """What to do."""
         added, removed = " ".join(self.added), self.removed
         if not added:
-            return f"remove {removed}"
-        return f"declare {added}" if removed is None else f"replace {removed} by {added}"
+            return f"remove {removed} from the definition"
+        what = f"declare {added}" if removed is None else f"replace {removed} by {added}"
+        return f"{what} in the definition"
 
 
 class Finder(Protocol):
@@ -136,7 +137,7 @@ class Reach:
             return refused
         for one in self._candidates(resolution, difference, published):
             if self._uses(one.argv, difference):
-                return Reached(one.added, f"{one.text} in the definition")
+                return Reached(one.added, one.text)
         return Reached(
             None,
             "add a flag that reaches it (rope_contract_arguments, rope_contract_rotary), or "
@@ -188,7 +189,7 @@ class Reach:
         removed: set[int] = set()
         for one in resolution.parsed.occurrences:
             if one.dest == dest:
-                removed.update(range(one.start, one.start + 1 + len(one.values)))
+                removed.update(range(one.start, one.stop))
         start = resolution.parsed.base_length
         return tuple(
             token for index, token in enumerate(tokens) if index >= start and index not in removed

@@ -30,12 +30,22 @@ NEIGHBOURS = (
     *("num_layers", "hidden_size", "num_attention_heads", "flash_decode", "cache_mla_latents"),
     *("bias_gelu_fusion", "swiglu", "linear_attention_freq"),
 )
-NEEDED = frozenset({"num_layers", "hidden_size", "num_attention_heads"})
 # What these hold is a number of its own for every model; only whether it is given matters.
 LENGTHS = frozenset({"max_position_embeddings"})
 # Layers of a hybrid model: Mamba, gated delta net, attention, sparse attention, multi-latent
 # attention, MLP, experts.
 HYBRID_SYMBOLS = "MG*D+-E"
+# Values to try for options whose kind does not say them: shapes are left out, and what is
+# not given otherwise is given once.
+PARTICULAR: dict[str, list[Any]] = {
+    "hybrid_layer_pattern": [None, *(symbol * 4 for symbol in HYBRID_SYMBOLS)],
+    "num_layers": [None],
+    "hidden_size": [None],
+    "num_attention_heads": [None],
+    "mtp_num_layers": [1],
+    "kv_channels": [48],
+    "mrope_section": [[2, 3, 3]],
+}
 # Sparse attention is refused unless several values fit at once.
 SPARSE_NEEDS = ("--disable-bias-linear", "--no-rope-fusion")
 SPARSE = {
@@ -115,16 +125,8 @@ class Probe:
 
 def _domain(option: OptionRecord) -> list[Any]:
     """Return values to try for an option; none for plain numbers, which are not conditions."""
-    if option.dest == "hybrid_layer_pattern":
-        return [None, *(symbol * 4 for symbol in HYBRID_SYMBOLS)]
-    if option.dest in NEEDED:
-        return [None]
-    if option.dest == "mtp_num_layers":
-        return [1]
-    if option.dest == "kv_channels":
-        return [48]
-    if option.dest == "mrope_section":
-        return [[2, 3, 3]]
+    if option.dest in PARTICULAR:
+        return PARTICULAR[option.dest]
     if option.value_type == "list_pattern":
         return [2]
     if option.action in ("store_true", "store_false", "boolean"):

@@ -8,7 +8,7 @@ import copy
 import importlib
 import inspect
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 from unittest import mock
 
 from pytest_ropecontract.megatron import machine
@@ -69,7 +69,7 @@ class Laboratory:
         self._cleanup = contextlib.ExitStack()
         self._captured: list[Built] = []
 
-    def __enter__(self) -> Laboratory:
+    def __enter__(self) -> Self:
         """Start the one-process cluster."""
         distributed: Any = importlib.import_module("torch.distributed")
         parallel: Any = importlib.import_module("megatron.core.parallel_state")

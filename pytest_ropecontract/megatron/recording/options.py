@@ -56,7 +56,9 @@ def record_options(
 def _record(
     action: argparse.Action, kind: str, enums: dict[str, dict[str, int | str]]
 ) -> OptionRecord:
-    value_type, enum_name, literals = (None, None, ())
+    value_type: str | None = None
+    enum_name: str | None = None
+    literals: tuple[str, ...] = ()
     if kind in ("store", "append", "extend") and action.type is not None:
         value_type, enum_name, literals = _recognise(action, enums)
     takes_const = kind == "store_const" or action.nargs == "?"
@@ -125,9 +127,8 @@ def _member(outcome: tuple[str, Any]) -> tuple[str, Any]:
 def _enumerations(reader: Any) -> list[type[enum.Enum]]:
     """Return the enumerations that a function closes over or names."""
     function = inspect.unwrap(reader)
-    candidates: list[Any] = [function]
-    for cell in getattr(function, "__closure__", None) or ():
-        candidates.append(cell.cell_contents)
+    cells = getattr(function, "__closure__", None) or ()
+    candidates: list[Any] = [function, *(cell.cell_contents for cell in cells)]
     code = getattr(function, "__code__", None)
     if code is not None:
         candidates.extend(function.__globals__.get(name) for name in code.co_names)

@@ -47,6 +47,7 @@ def record_rotary(
             value for value in probe.domains["position_embedding_type"] if value is not None
         ],
         "rope_type": [value for value in probe.domains["rope_type"] if value is not None],
+        "rotary_interleaved": [False, True],
     }
     paths: dict[str, RotaryPath] = {}
     rules: list[RotaryRule] = []

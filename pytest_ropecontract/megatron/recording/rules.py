@@ -253,7 +253,9 @@ def record_config(probe: Probe) -> tuple[tuple[ConfigClass, ...], tuple[ExtraAtt
     return tuple(classes), _extras(probe)
 
 
-def _configured(probe: Probe, context: str, changes: dict[str, Any], gone: Sequence[str] = ()) -> Any:
+def _configured(
+    probe: Probe, context: str, changes: dict[str, Any], gone: Sequence[str] = ()
+) -> Any:
     validated = vars(probe.laboratory.validate(probe.contexts[context]))
     namespace = probe.namespace(context, {**validated, "apply_rope_fusion": False, **changes})
     for name in gone:
@@ -326,9 +328,9 @@ def _extra_attributes(
                 if same(getattr(probe.contexts[context], dest, None), value):
                     continue
                 config, error = attempt(_configured, probe, context, {**cell, dest: value})
-                if error is None and same(getattr(config, name, MISSING), value):
-                    if not same(value, default):
-                        source = dest
+                arrived = error is None and same(getattr(config, name, MISSING), value)
+                if arrived and not same(value, default):
+                    source = dest
         if source is not None:
             config, error = attempt(_configured, probe, context, {**cell, source: None})
             default = getattr(config, name) if error is None else default

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import copy
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from published_configs import DEEPSEEK, K27, PUBLISHED, Config, heads, latent, llama3, nested
 
-from pytest_ropecontract.contracts.checkpoints.published import Checkpoint
 from pytest_ropecontract.contracts.checkpoints.reader import read
+
+if TYPE_CHECKING:
+    from pytest_ropecontract.contracts.checkpoints.published import Checkpoint
 
 PLAIN = {"rope_theta": 10000}
 
@@ -107,6 +109,7 @@ def _shuffled(draw: st.DrawFn, value: Any) -> Any:
     return int(value) if value.is_integer() and draw(st.booleans()) else value
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_spelling_does_not_matter(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(sorted(PUBLISHED)))
@@ -144,8 +147,10 @@ def test_base_inside_the_block_comes_first() -> None:
 
     assert rope.values["rotary_base"] == 500000
     assert problems(config) == [
-        "rope_theta is 10000 and rope_parameters.rope_theta is 500000; "
-        "transformers reads the latter"
+        (
+            "rope_theta is 10000 and rope_parameters.rope_theta is 500000; "
+            "transformers reads the latter"
+        )
     ]
 
 
@@ -154,8 +159,10 @@ def test_stale_base_at_the_top_level() -> None:
 
     assert only({"text_config": text})["rotary_base"] == 500000
     assert problems({"rope_theta": 10000, "text_config": text}) == [
-        "rope_theta is 10000 and text_config.rope_parameters.rope_theta is 500000; "
-        "transformers reads text_config"
+        (
+            "rope_theta is 10000 and text_config.rope_parameters.rope_theta is 500000; "
+            "transformers reads text_config"
+        )
     ]
 
 
@@ -171,8 +178,10 @@ def test_rope_scaling_comes_before_rope_parameters() -> None:
 
     assert rope.kind == "yarn"
     assert problems(config) == [
-        "rope_scaling and rope_parameters state different things; "
-        "transformers reads rope_scaling alone"
+        (
+            "rope_scaling and rope_parameters state different things; "
+            "transformers reads rope_scaling alone"
+        )
     ]
 
 
@@ -265,8 +274,10 @@ def test_null_factor_is_the_ratio_of_the_lengths() -> None:
 
 def test_factor_that_is_not_the_ratio_of_the_lengths() -> None:
     assert problems({**yarn(), "max_position_embeddings": 131072}) == [
-        "rope_scaling.factor is 40, but max_position_embeddings is 32 times the original "
-        "length: 131072 / 4096; transformers uses the factor"
+        (
+            "rope_scaling.factor is 40, but max_position_embeddings is 32 times the original "
+            "length: 131072 / 4096; transformers uses the factor"
+        )
     ]
 
 
@@ -401,8 +412,10 @@ def test_width(config: Config, width: int | None) -> None:
         ),
         (
             {"qk_rope_head_dim": 64, "partial_rotary_factor": 0.5},
-            "qk_rope_head_dim is 64 and partial_rotary_factor is 0.5, which may mean that 64 or "
-            "that 32 elements are rotated",
+            (
+                "qk_rope_head_dim is 64 and partial_rotary_factor is 0.5, which may mean that 64 "
+                "or that 32 elements are rotated"
+            ),
         ),
         (
             {"head_dim": 7},
@@ -414,8 +427,10 @@ def test_width(config: Config, width: int | None) -> None:
                 "partial_rotary_factor": 0.5,
                 "rope_scaling": {"partial_rotary_factor": 0.25},
             },
-            "partial_rotary_factor is 0.5 and rope_scaling.partial_rotary_factor is 0.25; "
-            "transformers reads the latter",
+            (
+                "partial_rotary_factor is 0.5 and rope_scaling.partial_rotary_factor is 0.25; "
+                "transformers reads the latter"
+            ),
         ),
     ],
 )
@@ -427,8 +442,10 @@ def test_sections_that_do_not_fill_the_width() -> None:
     block = {"type": "mrope", "mrope_section": [16, 24, 16]}
 
     assert problems({**PLAIN, "head_dim": 128, "rope_scaling": block}) == [
-        "rope_scaling.mrope_section sums up to 56 frequencies, and the rotated width of 128 "
-        "(head_dim) has 64"
+        (
+            "rope_scaling.mrope_section sums up to 56 frequencies, and the rotated width of 128 "
+            "(head_dim) has 64"
+        )
     ]
 
 
@@ -499,8 +516,10 @@ def test_values_beside_layer_types() -> None:
     config = {"rope_parameters": {"rope_theta": 5, "full_attention": PLAIN}}
 
     assert problems(config) == [
-        "rope_parameters.rope_theta stands beside parameters by layer type; transformers does "
-        "not read it"
+        (
+            "rope_parameters.rope_theta stands beside parameters by layer type; transformers does "
+            "not read it"
+        )
     ]
 
 
@@ -582,6 +601,7 @@ _JSON = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(
     st.dictionaries(
         st.sampled_from(

@@ -1,0 +1,39 @@
+"""The modules that hold a file's items: pytest makes plain functions of the suite."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_ropecontract.collection import DefinitionModule, models_by_path, options_of
+from pytest_ropecontract.suite import definition, settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import ModuleType
+
+
+def modules_for(path: Path, parent: pytest.Collector) -> list[pytest.Module]:
+    """Return the modules that hold a file's items, none where it defines no model."""
+    config = parent.config
+    modules: list[pytest.Module] = []
+    names = models_by_path(config).get(path, [])
+    if names:
+        modules.append(_module(path, parent, definition, names))
+    if path == config.inipath and options_of(config).settings.allowances:
+        modules.append(_module(path, parent, settings, []))
+    return modules
+
+
+def _module(
+    path: Path, parent: pytest.Collector, suite: ModuleType, names: list[str]
+) -> DefinitionModule:
+    # Setting up a package would import it, and with it who knows what.
+    while isinstance(parent, pytest.Package) and isinstance(parent.parent, pytest.Collector):
+        parent = parent.parent
+    module: DefinitionModule = DefinitionModule.from_parent(parent, path=path)
+    module.obj = suite
+    module.model_names = tuple(names)
+    module.add_marker("rope_contract")
+    return module

@@ -1,0 +1,346 @@
+"""``ropecontract surface diff``."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_ropecontract.cli import main
+from pytest_ropecontract.megatron.comparison import compare
+from pytest_ropecontract.megatron.surface import NEWEST, dump, load_shipped, shipped
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "example_project"
+ROPE = "--num-layers 4 --hidden-size 64 --num-attention-heads 4 --position-embedding-type rope"
+INTERPOLATED = f"{ROPE} --rotary-seq-len-interpolation-factor 4"
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A project with two definitions, one of which 0.19 changes; the working directory."""
+    models = tmp_path / "models"
+    models.mkdir()
+    (models / "plain.txt").write_text(ROPE, encoding="utf-8")
+    (models / "stretched.txt").write_text(INTERPOLATED, encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def printed(capsys, *argv: str, status: int = 0) -> str:
+    """Run the command; nothing may stand on standard error."""
+    assert main(["surface", "diff", *argv]) == status
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    return captured.out
+
+
+def headline(capsys, *argv: str) -> str:
+    """Run the command, which refuses, and return the first line of why."""
+    assert main(["surface", "diff", *argv]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    return captured.err.splitlines()[0]
+
+
+def test_a_surface_and_itself(capsys):
+    assert printed(capsys, "0.19.2", NEWEST) == f"{NEWEST} -> {NEWEST}\n\nno differences\n"
+
+
+@pytest.mark.parametrize("first", shipped())
+@pytest.mark.parametrize("second", shipped())
+def test_it_fits_a_terminal(first, second, capsys):
+    """No line is wider than 80 columns, and all of it is ASCII."""
+    out = printed(capsys, first, second)
+
+    assert out.isascii()
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_what_0_19_changes_about_rope(capsys):
+    """Options that concern rotation stand first."""
+    lines = printed(capsys, "0.18.2", "0.19.2").splitlines()
+
+    assert lines[:9] == [
+        "megatron-core-0.18.2 -> megatron-core-0.19.2",
+        "",
+        "RoPE options: 5 added",
+        "  + --yarn-original-max-position-embeddings: int; no default",
+        "  + --yarn-beta-fast: float; no default",
+        "  + --yarn-beta-slow: float; no default",
+        "  + --yarn-correction-range-round-to-int: store true; no default",
+        "  + --no-yarn-correction-range-round-to-int: store false; default True",
+        "",
+    ]
+    assert "  + gpt-yarn: builds YarnRotaryEmbedding" in lines
+    assert "  - --rl-generation-batch-size: int; no default" in lines
+    assert "  ~ --moe-deepep-num-sms: default 20 -> None" in lines
+
+
+def test_what_0_18_changes_about_rope(capsys):
+    """Of choices, only what is new or gone is shown."""
+    lines = printed(capsys, "0.17.1", "0.18.2").splitlines()
+
+    assert lines[2:5] == [
+        "RoPE options: 1 changed",
+        "  ~ --position-embedding-type: choices +yarn",
+        "",
+    ]
+
+
+def test_json(capsys):
+    """It holds every difference, as the comparison has it."""
+    document = json.loads(printed(capsys, "0.18.2", "0.19.2", "--json"))
+
+    first, second = (load_shipped(f"megatron-core-{v}") for v in ("0.18.2", "0.19.2"))
+    assert list(document) == ["first", "second", "differences"]
+    assert document["first"] == {
+        "name": first.name,
+        "version": "0.18.2",
+        "fingerprint": first.fingerprint,
+        "source": {
+            "distribution": "megatron-core",
+            "version": "0.18.2",
+            "revision": None,
+            "arguments": [],
+        },
+    }
+    found = compare(first, second)
+    assert len(document["differences"]) == len(found)
+    assert [list(one) for one in document["differences"]] == [
+        ["part", "subject", "change", "aspect", "before", "after"]
+    ] * len(found)
+    assert {
+        "part": "options",
+        "subject": "--yarn-beta-fast",
+        "change": "added",
+        "aspect": None,
+        "before": None,
+        "after": {
+            "flags": ["--yarn-beta-fast"],
+            "dest": "yarn_beta_fast",
+            "action": "store",
+            "value_type": "float",
+            "default": None,
+        },
+    } in document["differences"]
+
+
+def test_a_file(capsys, tmp_path):
+    """A fork's recording is compared like a shipped one."""
+    surface = load_shipped(NEWEST)
+    options = tuple(
+        replace(one, default=5000) if one.dest == "rotary_base" else one for one in surface.options
+    )
+    path = tmp_path / "fork.json"
+    path.write_text(dump(replace(surface, name="our-fork", options=options)), encoding="utf-8")
+
+    assert printed(capsys, NEWEST, str(path)) == (
+        f"{NEWEST} -> our-fork\n\nRoPE options: 1 changed\n"
+        "  ~ --rotary-base: default 10000 -> 5000\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("argv", "expected"),
+    [
+        (["0.19.2", "0.1"], "no surface is named '0.1'"),
+        (["gone.json", "0.19.2"], "surface gone.json cannot be read: No such file or directory"),
+    ],
+)
+def test_what_is_no_surface(argv, expected, capsys):
+    assert headline(capsys, *argv) == expected
+
+
+# --- models
+
+
+@pytest.mark.usefixtures("project")
+def test_only_what_changes_is_named(capsys):
+    """With the fields that change, where the new values come from, and the size of it."""
+    out = printed(capsys, "0.18.2", "0.19.2", "--models", "models/*")
+
+    assert out[out.index("Models:") :].splitlines() == [
+        "Models: 1 of 2 changes",
+        "",
+        "  stretched",
+        "    seq_len_interpolation_factor  None -> 4 (declared:",
+        "                                  --rotary-seq-len-interpolation-factor 4)",
+        "    size: 8 of 8 frequencies differ, largest ratio 4; first phase off by 1 rad",
+        "      at position 2",
+    ]
+
+
+def test_the_example_project(capsys, monkeypatch):
+    """Its ini file is found from the definitions, not from the working directory."""
+    monkeypatch.chdir(ROOT)
+
+    for first, second, names in (
+        ("0.17.1", "0.18.2", []),
+        ("0.18.2", "0.19.2", ["gpt-oss-20b"]),
+        ("0.17.1", "0.19.2", ["gpt-oss-20b"]),
+    ):
+        argv = ["--models", "example_project/scripts/models/*", "--json"]
+        models = json.loads(printed(capsys, first, second, *argv))["models"]
+
+        assert [one["model"] for one in models["changes"]] == names
+        assert models["errors"] == []
+        assert len(models["compared"]) == len(list((EXAMPLE / "scripts" / "models").glob("*.*")))
+
+    (change,) = models["changes"]
+    assert (change["before"]["accepted"], change["before"]["rope"]) == (False, None)
+    assert change["after"]["accepted"]
+    assert change["after"]["rope"]["kind"] == "yarn"
+    assert change["after"]["rope"]["beta_fast"] == 32.0
+
+
+@pytest.mark.usefixtures("project")
+def test_nothing_changes(capsys):
+    """A single definition, named by its file."""
+    out = printed(capsys, "0.18.2", "0.19.2", "--models", "models/plain.txt")
+
+    assert out.endswith("\n\nModels: 0 of 1 change\n")
+
+
+def test_what_both_refuse_is_said(project, capsys):
+    """Nothing is known of it, and silence would look like a pass."""
+    (project / "models" / "odd.txt").write_text(f"{ROPE} --odd", encoding="utf-8")
+
+    out = printed(capsys, "0.18.2", "0.19.2", "--models", "models/[op]*")
+
+    assert out.endswith("\n\nModels: 0 of 2 change\n\n  refused by both: odd\n")
+
+
+def test_a_definition_that_cannot_be_expanded(project, capsys):
+    """The others are compared; the exit status says that one was not."""
+    (project / "models" / "bad.py").write_text("def model_args():\n    1 / 0\n", encoding="utf-8")
+
+    out = printed(capsys, "0.18.2", "0.19.2", "--models", "models/*", status=2)
+
+    assert "  stretched\n" in out
+    assert "  bad\n    cannot be compared:\n      bad: " in out
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("pytest.ini", "[pytest]\nrope_contract_defaults =\n    fill_frame:fill\n"),
+        ("pyproject.toml", "[tool.pytest]\nrope_contract_defaults = ['fill_frame:fill']\n"),
+        (
+            "pyproject.toml",
+            "[tool.pytest.ini_options]\nrope_contract_defaults = 'fill_frame:fill'\n",
+        ),
+        ("tox.ini", "[pytest]\nrope_contract_defaults = fill_frame:fill\n"),
+        ("setup.cfg", "[tool:pytest]\nrope_contract_defaults = fill_frame:fill\n"),
+        ("named.ini", "[pytest]\nrope_contract_defaults = fill_frame:fill\n"),
+    ],
+    ids=["pytest.ini", "toml", "toml-ini", "tox.ini", "setup.cfg", "named"],
+)
+def test_the_ini_file_applies(file, text, project, capsys, monkeypatch):
+    """In every way that pytest reads one; here it makes the other definition change too."""
+    (project / "pytest.ini").unlink()
+    (project / file).write_text(text, encoding="utf-8")
+    (project / "fill_frame.py").write_text(
+        "def fill(args):\n    args.rotary_seq_len_interpolation_factor = 2\n", encoding="utf-8"
+    )
+    monkeypatch.syspath_prepend(project)
+    argv = ["0.18.2", "0.19.2", "--models", "models/*", "--json"]
+    argv += ["-c", file] if file == "named.ini" else []
+
+    document = json.loads(printed(capsys, *argv))
+
+    assert [one["model"] for one in document["models"]["changes"]] == ["plain", "stretched"]
+    assert document["models"]["changes"][0]["fields"] == [
+        {
+            "field": "seq_len_interpolation_factor",
+            "before": None,
+            "after": 2,
+            "origin": "filled: fill_frame:fill",
+        }
+    ]
+
+
+def test_hooks_apply_and_names_select(project, capsys):
+    """What a conftest.py registers has no file; it is selected by its name."""
+    (project / "conftest.py").write_text(
+        "def pytest_ropecontract_models(registry):\n"
+        f"    registry.add('hooked-a', {INTERPOLATED!r})\n"
+        f"    registry.add('hooked-b', {ROPE!r})\n",
+        encoding="utf-8",
+    )
+
+    out = printed(capsys, "0.18.2", "0.19.2", "--models", "hooked-*", "models/plain.txt")
+
+    assert "Models: 1 of 3 changes\n\n  hooked-a\n" in out
+
+
+@pytest.mark.parametrize(
+    ("argv", "expected"),
+    [
+        (["nothing*"], "--models: no file and no definition matches 'nothing*'"),
+        (["models/*", "absent/*"], "--models: no file and no definition matches 'absent/*'"),
+    ],
+)
+@pytest.mark.usefixtures("project")
+def test_a_glob_that_matches_nothing(argv, expected, capsys):
+    """A typing error must not look like "nothing changes"."""
+    assert headline(capsys, "0.18.2", "0.19.2", "--models", *argv) == expected
+
+
+def test_a_setting_that_cannot_be_used(project, capsys):
+    """The error is the one that a run of pytest would show."""
+    (project / "pytest.ini").write_text("[pytest]\nrope_contract_unknown = maybe\n", "utf-8")
+
+    assert main(["surface", "diff", "0.18.2", "0.19.2", "--models", "models/*"]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "pytest cannot read the project's settings"
+    assert lines[1] == "  ERROR: rope_contract_unknown: 'maybe' is neither reject nor drop"
+
+
+def test_nothing_is_run_or_left(project, capsys):
+    """No test module is imported, and no file is written."""
+    (project / "test_fails.py").write_text("raise SystemExit('imported')\n", encoding="utf-8")
+    before = sorted(project.rglob("*"))
+
+    printed(capsys, "0.18.2", "0.19.2", "--models", "models/*")
+
+    assert [one for one in sorted(project.rglob("*")) if one not in before] == []
+
+
+def test_it_runs_as_a_command_beside_strict_warnings(project):
+    """A project that makes errors of warnings gets none from having its plugin imported."""
+    (project / "pytest.ini").write_text(
+        "[pytest]\nfilterwarnings = error\naddopts = --strict-markers -ra\n", encoding="utf-8"
+    )
+    script = "import sys; from pytest_ropecontract.cli import main; sys.exit(main())"
+    argv = ["surface", "diff", "0.18.2", "0.19.2", "--models", "models/*"]
+
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", script, *argv],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Models: 1 of 2 changes" in done.stdout
+
+
+def test_without_models_pytest_is_not_loaded():
+    """Surfaces alone are compared without it."""
+    code = (
+        "import sys; from pytest_ropecontract.cli import main; "
+        "main(['surface', 'diff', '0.18.2', '0.19.2']); print(*sys.modules)"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
+    ).stdout
+
+    roots = {name.split(".")[0] for name in out.splitlines()[-1].split()}
+    assert not roots & {"pytest", "_pytest", "hypothesis", "syrupy", "numpy", "torch"}

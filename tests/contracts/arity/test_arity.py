@@ -1,0 +1,447 @@
+"""Adapters that unpack what the built class does or does not return."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_ropecontract.contracts.arity import rule
+from pytest_ropecontract.contracts.arity.rule import (
+    NotCheckedError,
+    check,
+    check_stated,
+    mentioning,
+)
+from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineSettings
+from pytest_ropecontract.megatron.selection import choose
+from pytest_ropecontract.rope.resolution import Resolution, resolve
+
+if TYPE_CHECKING:
+    from pytest_ropecontract.contracts.findings import Finding
+
+MLA = (
+    "--num-layers 2 --hidden-size 64 --num-attention-heads 4 --multi-latent-attention "
+    "--q-lora-rank 8 --kv-lora-rank 8 --qk-head-dim 128 --qk-pos-emb-head-dim 64 "
+    "--v-head-dim 128 --position-embedding-type rope --rotary-base 10000 --no-rope-fusion"
+)
+ADAPTER = "--spec frame.adapter get_spec"
+
+
+@cache
+def pipeline() -> Pipeline:
+    return Pipeline(choose("0.19.2", Path.cwd()), PipelineSettings())
+
+
+def built(kind: str, spec: str = ADAPTER) -> Resolution:
+    return resolve(pipeline(), f"{MLA} --rope-type {kind} {spec}".split())
+
+
+@pytest.fixture
+def frame(tmp_path: Path) -> Path:
+    (tmp_path / "frame").mkdir()
+    (tmp_path / "frame/__init__.py").touch()
+    return tmp_path
+
+
+def write(frame: Path, body: str, name: str = "adapter") -> None:
+    """Write an adapter; ``FORWARD`` stands for the head of its attention."""
+    text = dedent(body).replace(
+        "FORWARD",
+        "def get_spec(args, config):\n    return Attention\n\n\nclass Attention(Base):\n"
+        "    def forward(self, length, hidden):",
+    )
+    (frame / f"frame/{name}.py").write_text(text)
+
+
+def found(frame: Path, kind: str) -> list[Finding]:
+    return list(check("m", built(kind), frame, []))
+
+
+def lines(frame: Path, kind: str) -> list[str]:
+    return [one.message.split(" takes ")[0].rpartition(":")[2] for one in found(frame, kind)]
+
+
+UNGUARDED = """\
+    FORWARD
+            rotary_pos_emb, mscale = self.rotary_pos_emb(length)
+            return rotary_pos_emb, mscale
+"""
+
+
+def test_two_results_of_one(frame: Path) -> None:
+    write(frame, UNGUARDED)
+
+    (finding,) = found(frame, "rope")
+
+    assert finding.text().splitlines() == [
+        (
+            "return-arity: m: frame/adapter.py:7 takes two results from the rotary embedding, and "
+            "RotaryEmbedding returns one result (kind rope: --rope-type rope)"
+        ),
+        "  expected: 2",
+        "  actual:   1",
+        "  origin:   declared (--rope-type rope)",
+        (
+            '  remedy:   take the results by the rope type: if config.rope_type == "rope", one; '
+            "else two"
+        ),
+    ]
+    assert found(frame, "yarn") == []
+
+
+def test_three_results_of_two(frame: Path) -> None:
+    write(frame, "    FORWARD\n            a, b, c = self.rotary_pos_emb(length)\n")
+
+    (finding,) = found(frame, "yarn")
+
+    assert "takes 3 results from the rotary embedding, and YarnRotaryEmbedding returns two" in (
+        finding.message
+    )
+
+
+GUARDED = [
+    # As Megatron's own multi-latent attention does it.
+    """\
+    FORWARD
+            if self.config.rope_type == "rope":
+                packed = self.packed is not None
+                rotary_pos_emb = self.rotary_pos_emb(length, packed_seq=packed)
+            else:
+                if self.config.apply_rope_fusion:
+                    cos, sin = self.rotary_pos_emb.get_cached_cos_sin(length)
+                else:
+                    rotary_pos_emb, mscale = self.rotary_pos_emb(length)
+            return rotary_pos_emb
+    """,
+    """\
+    FORWARD
+            mscale = 1.0
+            if self.config.rope_type != "yarn":
+                return self.rotary_pos_emb(length)
+            table, mscale = self.rotary_pos_emb(length)
+            return table * mscale
+    """,
+    """\
+    FORWARD
+            yarn = getattr(self.config, "rope_type", None) in ("yarn",)
+            if yarn and length:
+                table, mscale = self.rotary_pos_emb(length)
+            elif not yarn:
+                table, mscale = self.rotary_pos_emb(length), 1.0
+    """,
+    """\
+    FORWARD
+            table, mscale = (
+                self.rotary_pos_emb(length)
+                if self.config.rope_type == "yarn"
+                else (self.rotary_pos_emb(length), 1.0)
+            )
+    """,
+    """\
+    FORWARD
+            match self.config.rope_type:
+                case "rope" | "none":
+                    table = self.rotary_pos_emb(length)
+                case _:
+                    table, mscale = self.rotary_pos_emb(length)
+    """,
+    """\
+    FORWARD
+            table = self.rotary_pos_emb(length)
+            if isinstance(table, tuple):
+                table, mscale = table
+    """,
+    """\
+    FORWARD
+            table = self.rotary_pos_emb(length)
+            if not torch.is_tensor(table):
+                table, mscale = table
+    """,
+    """\
+    FORWARD
+            table = self.rotary_pos_emb(length)
+            if len(table) == 2:
+                table, mscale = table
+    """,
+    """\
+    FORWARD
+            if isinstance(self.rotary_pos_emb, YarnRotaryEmbedding):
+                table, mscale = self.rotary_pos_emb(length)
+    """,
+    """\
+    FORWARD
+            try:
+                table, mscale = self.rotary_pos_emb(length)
+            except ValueError:
+                table = self.rotary_pos_emb(length)
+    """,
+    """\
+    FORWARD
+            table, mscale = self.rotate(length)
+
+        def rotate(self, length):
+            if self.config.rope_type == "rope":
+                return self.rotary_pos_emb(length), 1.0
+            return self.rotary_pos_emb(length)
+    """,
+    """\
+    FORWARD
+            if "rope" == self.config.rope_type:
+                raise NotImplementedError
+            table, mscale = self.rotary_pos_emb(length)
+    """,
+    """\
+    FORWARD
+            cos, sin = rotary_pos_emb(length)
+            first, second = self.other(length)
+            (a, b), c = hidden, length
+    """,
+]
+
+
+@pytest.mark.parametrize("kind", ["rope", "yarn"])
+@pytest.mark.parametrize("body", GUARDED)
+def test_guarded(frame: Path, body: str, kind: str) -> None:
+    write(frame, body)
+
+    assert found(frame, kind) == []
+
+
+UNGUARDED_WAYS = [
+    ("table = self.rotary_pos_emb(length)", "table, mscale = table"),
+    ("if self.config.cache:", "    table, mscale = self.rotary_pos_emb(length)"),
+    ("[table, mscale] = self.rotary_pos_emb.forward(length)",),
+    ("table, *rest = self.rotary_pos_emb(length)",),
+    ("table = self.rotary_pos_emb(length)[0]",),
+    ("return use(self.rotary_pos_emb(length)[1])",),
+    ("with torch.no_grad():", "    table, mscale = self.rotary_pos_emb(length)"),
+    ("for part in hidden:", "    table, mscale = self.rotary_pos_emb(length)"),
+    (
+        "try:",
+        "    table, mscale = self.rotary_pos_emb(length)",
+        "except KeyError:",
+        "    pass",
+    ),
+    ('if self.config.rope_type in ("rope", "yarn"):', "    a, b = self.rotary_pos_emb(length)"),
+    ("if hidden is None or True:", "    a, b = self.rotary_pos_emb(length)"),
+]
+
+
+@pytest.mark.parametrize("statements", UNGUARDED_WAYS)
+def test_unguarded(frame: Path, statements: tuple[str, ...]) -> None:
+    write(frame, "    FORWARD\n" + "".join(f"            {one}\n" for one in statements))
+
+    assert len(found(frame, "rope")) == 1
+    assert found(frame, "yarn") == []
+
+
+def test_wrapper_that_hands_on_the_result(frame: Path) -> None:
+    write(
+        frame,
+        """\
+        FORWARD
+                table, mscale = self.rotate(length)
+
+            def rotate(self, length):
+                return self.rotary_pos_emb(length)
+        """,
+    )
+
+    assert lines(frame, "rope") == ["7"]
+    assert found(frame, "yarn") == []
+
+
+def test_embedding_under_another_name(frame: Path) -> None:
+    write(
+        frame,
+        """\
+        def get_spec(args, config):
+            return Attention
+
+        def build(config):
+            if config.rope_type == "rope":
+                return RotaryEmbedding(64)
+            return YarnRotaryEmbedding(64)
+
+        class Attention(Base):
+            def __init__(self, config):
+                self.angles = build(config)
+
+            def forward(self, length):
+                table, mscale = self.angles(length)
+        """,
+    )
+
+    assert lines(frame, "rope") == ["14"]
+    assert found(frame, "yarn") == []
+
+
+def test_adapter_that_constructs_one_class_always(frame: Path) -> None:
+    write(
+        frame,
+        """\
+        def get_spec(args, config):
+            return Attention
+
+        class Attention(Base):
+            def __init__(self, config):
+                self.rotary_pos_emb = YarnRotaryEmbedding(64)
+
+            def forward(self, length):
+                table, mscale = self.rotary_pos_emb(length)
+        """,
+    )
+
+    assert found(frame, "rope") == []
+
+
+def test_attention_in_another_module(frame: Path) -> None:
+    write(
+        frame,
+        """\
+        from .attention import Attention
+
+        def get_spec(args, config):
+            return Attention
+        """,
+    )
+    write(frame, UNGUARDED, "attention")
+
+    (finding,) = found(frame, "rope")
+
+    assert finding.message.startswith("frame/attention.py:7 takes two results")
+
+
+def test_only_what_the_function_refers_to(frame: Path) -> None:
+    write(
+        frame,
+        """\
+        def get_spec(args, config):
+            return Guarded
+
+        class Guarded(Base):
+            pass
+
+        class Other(Base):
+            def forward(self, length):
+                table, mscale = self.rotary_pos_emb(length)
+        """,
+    )
+
+    assert found(frame, "rope") == []
+
+
+def test_function_that_is_not_a_statement_of_its_own(frame: Path) -> None:
+    write(
+        frame,
+        """\
+        class Attention(Base):
+            def forward(self, length):
+                table, mscale = self.rotary_pos_emb(length)
+
+        globals()["get_spec"] = lambda args, config: Attention
+        """,
+    )
+
+    assert lines(frame, "rope") == ["3"]
+
+
+def test_module_in_another_folder(frame: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    write(frame, UNGUARDED)
+    root = tmp_path_factory.mktemp("root")
+
+    (finding,) = check("m", built("rope"), root, [str(frame)])
+
+    assert finding.message.startswith("adapter.py:7 takes two results")
+
+
+def test_package_as_an_adapter(frame: Path) -> None:
+    write(frame, UNGUARDED, "__init__")
+
+    (finding,) = check("m", built("rope", "--spec frame get_spec"), frame, [])
+
+    assert finding.message.startswith("frame/__init__.py:7 ")
+
+
+def test_adapter_is_not_imported(frame: Path) -> None:
+    write(frame, "raise SystemExit\n" + dedent(UNGUARDED))
+
+    assert len(found(frame, "rope")) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"def get_spec(:", "adapter.py:1 is not Python: "),
+        (b"# coding: nonsense\n", "adapter.py:0 is not Python: "),
+        (b"a = '\0'", "adapter.py"),
+    ],
+)
+def test_adapter_that_cannot_be_read(frame: Path, content: bytes, said: str) -> None:
+    (frame / "frame/adapter.py").write_bytes(content)
+
+    (finding,) = found(frame, "rope")
+
+    assert finding.message.startswith(f"the adapter frame.adapter cannot be read: {said}")
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason"),
+    [
+        ("", "m names no adapter with --spec"),
+        (
+            "--spec nowhere.adapter get_spec",
+            "the module nowhere.adapter of --spec is not in the project",
+        ),
+        ("--spec ../adapter get_spec", "the module ../adapter of --spec is not in the project"),
+        ("--spec local", "m names no adapter with --spec"),
+    ],
+)
+def test_nothing_to_check(frame: Path, spec: str, reason: str) -> None:
+    with pytest.raises(NotCheckedError) as caught:
+        check("m", built("rope", spec), frame, [])
+
+    assert str(caught.value) == reason
+
+
+def test_no_embedding_is_built(frame: Path) -> None:
+    argv = "--num-layers 1 --hidden-size 64 --num-attention-heads 4 --position-embedding-type none"
+    nothing = resolve(pipeline(), [*argv.split(), *ADAPTER.split()])
+
+    with pytest.raises(NotCheckedError, match="no rotary embedding is built for m"):
+        check("m", nothing, frame, [])
+    with pytest.raises(NotCheckedError, match="no rotary embedding is built for m"):
+        check_stated("m", nothing, 2)
+
+
+def test_number_that_is_stated() -> None:
+    assert check_stated("m", built("yarn"), 2) == ()
+    (finding,) = check_stated("m", built("rope"), 2)
+
+    assert finding.message == (
+        "its registration takes two results from the rotary embedding, and RotaryEmbedding "
+        "returns one result (kind rope: --rope-type rope)"
+    )
+
+
+def test_files_that_mention_an_adapter(tmp_path: Path) -> None:
+    texts = {
+        "base.py": '"--spec", "a", "b"',
+        "variant.py": 'load(__file__, "base")',
+        "variant_of_variant.sh": "source variant.py",
+        "other.py": "return basement",
+        "notes.md": "--spec",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+
+    assert {path.name for path in mentioning([tmp_path])} == {
+        "base.py",
+        "variant.py",
+        "variant_of_variant.sh",
+    }
+    assert rule.mentions_spec("--spec a b")

@@ -1,0 +1,130 @@
+"""The line that is printed really notices, and holds on the model."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from definitions import CASES
+from planting import fails, pipeline
+
+from pytest_ropecontract.contracts.expectation import Expectation, read
+from pytest_ropecontract.omissions.engine import OmissionEngine
+from pytest_ropecontract.omissions.guarding import guarding, line
+
+
+def notices(expectation: Expectation, resolution) -> bool:
+    return fails([expectation], resolution)
+
+
+def reread(text: str) -> Expectation:
+    """Read a line as Python does, with the checks that a mark goes through."""
+
+    def rope_expect(*args, **kwargs) -> Expectation:
+        return read(args, kwargs)
+
+    return eval(text.removeprefix("@"), {"rope_expect": rope_expect})
+
+
+def engine_of(case) -> OmissionEngine:
+    return OmissionEngine(pipeline(case), case.argv, lambda _: False)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_every_silent_omission_can_be_guarded(case) -> None:
+    engine = engine_of(case)
+    rng = random.Random(case.name)
+    omitted = [*engine.systematic()]
+    omitted += [frozenset(rng.sample(range(len(engine.units)), 3)) for _ in range(50)]
+    silent = [trial for trial in map(engine.attempt, omitted) if not trial.guarded]
+    assert silent
+
+    for trial in silent:
+        lines = [line("m", one) for one in guarding(engine.whole, [trial.resolution], notices)]
+        assert lines
+        again = [reread(text) for text in lines]
+        assert all(one.models == ("m",) for one in again)
+        assert not fails(again, engine.whole)
+        assert fails(again, trial.resolution)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_one_contract_guards_all(case) -> None:
+    engine = engine_of(case)
+    silent = [t for t in map(engine.attempt, engine.systematic()) if not t.guarded]
+
+    found = guarding(engine.whole, [trial.resolution for trial in silent], notices)
+
+    assert 1 <= len(found) <= 2
+    assert not fails(found, engine.whole)
+    assert all(fails(found, trial.resolution) for trial in silent)
+
+
+def lines(name: str, *flags: str) -> list[str]:
+    case = next(case for case in CASES if case.name == name)
+    engine = engine_of(case)
+    trial = engine.attempt(engine.units.named(flags))
+    return [line(name, one) for one in guarding(engine.whole, [trial.resolution], notices)]
+
+
+def test_plain_rope_needs_the_kind_alone() -> None:
+    assert lines("mla-rope", "--rope-type") == ['@rope_expect("rope", models=["mla-rope"])']
+
+
+def test_declared_yarn_is_stated_with_its_length_and_betas() -> None:
+    assert lines("mla-yarn", "--rope-type") == [
+        '@rope_expect("yarn", 4096, 1, 1, models=["mla-yarn"])'
+    ]
+
+
+def test_yarn_with_defaults_is_stated_with_what_is_declared() -> None:
+    assert lines("mla-yarn-defaults", "--rope-type") == [
+        '@rope_expect("yarn", models=["mla-yarn-defaults"])'
+    ]
+
+
+def test_field_that_changes_is_added() -> None:
+    assert lines("gpt-rope", "--rotary-base") == [
+        '@rope_expect("rope", rotary_base=1000000, models=["gpt-rope"])'
+    ]
+    assert lines("mrope", "--rotary-base", "--rotary-percent") == [
+        '@rope_expect("mrope", rotary_base=5000000, models=["mrope"])'
+    ]
+
+
+def test_fields_are_values_that_python_reads() -> None:
+    assert lines("gpt-rope-twice", "--rotary-interleaved") == [
+        '@rope_expect("rope", rotary_interleaved=True, models=["gpt-rope-twice"])'
+    ]
+    assert lines("no-rope-layers", "--no-rope-freq") == [
+        '@rope_expect("rope", no_rope_layers=(0, 0, 0, 1), models=["no-rope-layers"])'
+    ]
+
+
+def test_attention_is_stated_where_only_it_changes() -> None:
+    assert lines("mla-rope", "--multi-latent-attention") == [
+        '@rope_expect("rope", attention="mla", models=["mla-rope"])'
+    ]
+
+
+def test_default_is_accepted_by_a_line_of_its_own() -> None:
+    """Of a value that no flag declares, only that it is what it is can be demanded."""
+    case = next(case for case in CASES if case.name == "mla-yarn-defaults")
+    engine = engine_of(case)
+    other = engine.resolve_argv([*case.argv, "--beta-slow", "2"])
+    lost = engine.attempt(engine.units.named(["--rotary-base"])).resolution
+
+    found = [line("m", one) for one in guarding(engine.whole, [other, lost], notices)]
+
+    assert found == [
+        '@rope_expect("yarn", rotary_base=10000, models=["m"])',
+        '@rope_expect(beta_slow=1, declared=False, models=["m"])',
+    ]
+
+
+def test_nothing_guards_where_everything_is_allowed() -> None:
+    case = CASES[0]
+    engine = engine_of(case)
+    trial = engine.attempt(engine.units.named(["--beta-fast"]))
+
+    assert guarding(engine.whole, [trial.resolution], lambda *_: False) == ()

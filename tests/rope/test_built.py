@@ -1,0 +1,259 @@
+"""Configs that were built in code, without a command line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+
+from pytest_ropecontract import RopeConfig
+from pytest_ropecontract.errors import RopeContractError
+from pytest_ropecontract.rope.built import resolve_config
+
+
+@dataclass
+class TransformerConfig:
+    """Has the attributes that the rules read, with Megatron's defaults."""
+
+    hidden_size: int = 256
+    num_attention_heads: int = 4
+    kv_channels: int | None = 64
+    rotary_interleaved: bool = False
+    multi_latent_attention: bool = False
+    no_rope_freq: Any = None
+    mrope_section: Any = None
+
+
+@dataclass
+class MLATransformerConfig(TransformerConfig):
+    multi_latent_attention: bool = True
+    rope_type: str = "yarn"
+    rotary_base: float = 10000
+    rotary_percent: float = 1.0
+    qk_pos_emb_head_dim: int = 64
+    rotary_scaling_factor: float = 40
+    original_max_position_embeddings: int = 4096
+    beta_fast: float = 32
+    beta_slow: float = 1
+    mscale: float = 1.0
+    mscale_all_dim: float = 0.0
+
+
+@dataclass
+class Provider(TransformerConfig):
+    """As a bridge's provider, which is a config and makes the model, too."""
+
+    position_embedding_type: str = "rope"
+    rotary_base: int = 500000
+    rotary_percent: float = 0.5
+    seq_len_interpolation_factor: float | None = None
+
+
+@dataclass
+class GPTModelConfig:
+    transformer: Any = field(default_factory=TransformerConfig)
+    position_embedding_type: str = "learned_absolute"
+    rotary_base: int = 10000
+    rotary_percent: float = 1.0
+    seq_len_interpolation_factor: float | None = None
+    rope_scaling: bool = False
+    rope_scaling_factor: float = 8.0
+
+
+def test_class_defaults_of_latent_attention() -> None:
+    """The factor is 40 here and 1 on a command line."""
+    rope = RopeConfig.from_config(MLATransformerConfig())
+
+    assert rope == RopeConfig(
+        kind="yarn",
+        attention="mla",
+        rotary_base=10000,
+        rotary_dim=64,
+        rotary_interleaved=False,
+        rotary_scaling_factor=40,
+        original_max_position_embeddings=4096,
+        beta_fast=32,
+        beta_slow=1,
+        mscale=1.0,
+        mscale_all_dim=0.0,
+        round_to_int=True,
+        magnitude=pytest.approx(1.368888, abs=1e-6),
+        softmax_multiplier=1.0,
+        rotary_class="YarnRotaryEmbedding",
+        returns=2,
+    )
+
+
+def test_plain_rope_under_latent_attention() -> None:
+    config = MLATransformerConfig(rope_type="rope", rotary_percent=0.5, mscale_all_dim=1.0)
+
+    rope = RopeConfig.from_config(config)
+
+    assert (rope.kind, rope.rotary_dim, rope.returns) == ("rope", 32, 1)
+    assert rope.magnitude == 1.0
+    assert rope.softmax_multiplier == pytest.approx(1.873854, abs=1e-6)
+
+
+def test_where_values_come_from() -> None:
+    resolution = resolve_config(MLATransformerConfig(rotary_base=50000))
+
+    assert resolution.config_class == "MLATransformerConfig"
+    assert resolution.sources["rotary_base"].text == "MLATransformerConfig.rotary_base"
+    assert resolution.origins["rotary_base"] == "declared"
+    assert resolution.origins["rotary_scaling_factor"] == "config-default"
+    assert resolution.origins["round_to_int"] == "constructor-default"
+
+
+def test_provider() -> None:
+    rope = RopeConfig.from_config(Provider())
+
+    assert (rope.kind, rope.attention, rope.rotary_base, rope.rotary_dim) == (
+        *("rope", "gpt", 500000),
+        32,
+    )
+    assert rope.rope_scaling is False
+    assert rope.rope_scaling_factor is None
+
+
+def test_arguments_of_the_model() -> None:
+    rope = RopeConfig.from_config(
+        TransformerConfig(),
+        position_embedding_type="rope",
+        rotary_base=500000,
+        rope_scaling=True,
+        rope_scaling_factor=32.0,
+        seq_len_interpolation_factor=2,
+    )
+
+    assert rope.rotary_base == 500000
+    assert (rope.rope_scaling, rope.rope_scaling_factor) == (True, 32.0)
+    assert rope.original_max_position_embeddings == 8192
+    assert rope.seq_len_interpolation_factor == 2
+    assert rope.rotary_percent == 1.0
+
+
+def test_defaults_of_the_model_are_its_constructors() -> None:
+    resolution = resolve_config(TransformerConfig(), position_embedding_type="rope")
+
+    assert resolution.sources["rotary_base"].text == "GPTModel.rotary_base"
+    assert resolution.origins["rotary_base"] == "constructor-default"
+    assert resolution.sources["kind"].text == "the argument position_embedding_type"
+
+
+def test_model_config_that_holds_a_config() -> None:
+    rope = RopeConfig.from_config(
+        GPTModelConfig(position_embedding_type="rope", rotary_base=500000, rope_scaling=True)
+    )
+
+    assert (rope.rotary_base, rope.rope_scaling_factor) == (500000, 8.0)
+
+
+def test_model_config_with_latent_attention() -> None:
+    """Its own rotary_base says nothing: the embedding is built from the inner config."""
+    config = GPTModelConfig(MLATransformerConfig(rotary_base=50000), rotary_base=10000)
+
+    assert RopeConfig.from_config(config).rotary_base == 50000
+
+
+def test_yarn_without_latent_attention() -> None:
+    config = TransformerConfig()
+    with pytest.raises(RopeContractError, match="no attribute 'yarn_rotary_scaling_factor'"):
+        RopeConfig.from_config(config, position_embedding_type="yarn")
+    for name, value in {
+        "yarn_rotary_scaling_factor": 32.0,
+        "yarn_original_max_position_embeddings": 4096,
+        "yarn_beta_fast": 32.0,
+        "yarn_beta_slow": 1.0,
+        "yarn_mscale": 1.0,
+        "yarn_mscale_all_dim": 0.0,
+        "yarn_correction_range_round_to_int": False,
+    }.items():
+        setattr(config, name, value)
+
+    rope = RopeConfig.from_config(config, position_embedding_type="yarn", rotary_base=150000)
+
+    assert (rope.kind, rope.rotary_scaling_factor, rope.round_to_int) == ("yarn", 32.0, False)
+    assert rope.magnitude == pytest.approx(1.346574, abs=1e-6)
+    assert rope.softmax_multiplier == 1.0
+
+
+def test_sections_and_layers() -> None:
+    config = TransformerConfig(mrope_section=[8, 12, 12], no_rope_freq=[0, 0, 0, 1])
+
+    rope = RopeConfig.from_config(config, position_embedding_type="mrope")
+
+    assert (rope.kind, rope.mrope_section) == ("mrope", (8, 12, 12))
+    assert rope.no_rope_layers == (0, 0, 0, 1)
+
+
+@pytest.mark.parametrize("kind", ["none", "learned_absolute", "relative"])
+def test_nothing_is_rotated(kind: str) -> None:
+    rope = RopeConfig.from_config(TransformerConfig(), position_embedding_type=kind)
+
+    assert rope == RopeConfig("none", "gpt")
+
+
+def test_hybrid_model() -> None:
+    config = replace(TransformerConfig())
+    config.hybrid_layer_pattern = "M*M*"  # type: ignore[attr-defined]
+
+    rope = RopeConfig.from_config(config, position_embedding_type="rope", rope_scaling=True)
+
+    assert (rope.attention, rope.rope_scaling) == ("hybrid", False)
+
+
+def test_width_that_is_derived() -> None:
+    config = TransformerConfig(kv_channels=None)
+
+    assert RopeConfig.from_config(config, position_embedding_type="rope").rotary_dim == 64
+
+
+@pytest.mark.parametrize(
+    ("config", "arguments", "said"),
+    [
+        (
+            TransformerConfig(),
+            {},
+            (
+                "TransformerConfig has no position_embedding_type: the model is given it beside "
+                "the config"
+            ),
+        ),
+        (
+            TransformerConfig(),
+            {"position_embedding_type": "rotary"},
+            (
+                "TransformerConfig: position_embedding_type is 'rotary', not one of rope, yarn, "
+                "mrope, none, learned_absolute, relative"
+            ),
+        ),
+        (
+            MLATransformerConfig(rope_type="none"),
+            {},
+            "MLATransformerConfig: rope_type is 'none', not one of rope, yarn",
+        ),
+        (
+            MLATransformerConfig(rotary_scaling_factor=-1),
+            {},
+            "MLATransformerConfig: rotary_scaling_factor must be a positive finite number, got -1",
+        ),
+        (
+            MLATransformerConfig(),
+            {"beta_fast": 1},
+            "from_config takes no argument 'beta_fast'",
+        ),
+        (
+            object(),
+            {"position_embedding_type": "rope"},
+            "object has no attribute 'kv_channels', which the embedding is built from",
+        ),
+    ],
+)
+def test_config_from_which_nothing_follows(
+    config: object, arguments: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(RopeContractError) as caught:
+        RopeConfig.from_config(config, **arguments)
+
+    assert caught.value.headline == said
