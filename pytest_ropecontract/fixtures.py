@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from pytest_ropecontract.definitions import Registry
-    from pytest_ropecontract.omissions.units import Omission
+    from pytest_ropecontract.omission.units import Omission
     from pytest_ropecontract.project import Project
     from pytest_ropecontract.rope.config import RopeConfig
     from pytest_ropecontract.rope.resolution import Resolution
@@ -143,7 +143,7 @@ def rope_omissions(pytestconfig: pytest.Config) -> RopeOmissions:
     ``data.draw(rope_omissions("kimi-k2", at_most=2)).argv`` are the tokens that remain; see
     ``pytest_ropecontract.omissions`` for use with ``@given``.
     """
-    from pytest_ropecontract.omissions.strategy import omissions_of
+    from pytest_ropecontract.omission.strategy import omissions_of
 
     return functools.partial(omissions_of, _project(pytestconfig))
 

@@ -235,9 +235,7 @@ def _examples(config: pytest.Config) -> int | None:
     if text is None:
         return None
     if not text.isdecimal() or int(text) > MOST_EXAMPLES:
-        raise pytest.UsageError(
-            f"{name}: {text!r} is not a whole number from 0 to {MOST_EXAMPLES}"
-        )
+        raise pytest.UsageError(f"{name}: {text!r} is not a whole number from 0 to {MOST_EXAMPLES}")
     return int(text)
 
 

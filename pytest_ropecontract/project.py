@@ -22,6 +22,10 @@ from pytest_ropecontract.definitions.definition import DefinitionError
 from pytest_ropecontract.errors import RopeContractError
 from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineCallError, PipelineSettings
 from pytest_ropecontract.megatron.selection import choose
+from pytest_ropecontract.omission.engine import OmissionEngine
+from pytest_ropecontract.omission.mutations import values_of
+from pytest_ropecontract.omission.search import Search, Surroundings, search
+from pytest_ropecontract.omission.units import units_of
 from pytest_ropecontract.rope.resolution import Resolution, resolve
 
 if TYPE_CHECKING:
@@ -34,7 +38,6 @@ if TYPE_CHECKING:
     from pytest_ropecontract.contracts.expectation import Expectation
     from pytest_ropecontract.definitions import Registry
     from pytest_ropecontract.definitions.definition import Expansion
-    from pytest_ropecontract.omissions.search import Search
 
 
 @dataclass(frozen=True)
@@ -251,9 +254,6 @@ class Project:
         Raises:
             RopeContractError: The model cannot be expanded or resolved.
         """
-        from pytest_ropecontract.omissions.engine import OmissionEngine
-        from pytest_ropecontract.omissions.search import Surroundings, search
-
         whole = self._resolution(model)
         if whole is None or whole.rope is None:
             return None
@@ -300,9 +300,6 @@ class Project:
 
     def _siblings(self, model: str) -> dict[str, dict[str, str]]:
         """Return the values of RoPE flags of the models whose names begin with the same word."""
-        from pytest_ropecontract.omissions.mutations import values_of
-        from pytest_ropecontract.omissions.units import units_of
-
         found = {}
         for name in self.registry:
             if name != model and _first_word(name) == _first_word(model):

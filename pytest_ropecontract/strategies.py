@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from hypothesis import strategies
 
 from pytest_ropecontract.collection import current_project
-from pytest_ropecontract.omissions.strategy import omissions_of
+from pytest_ropecontract.omission.strategy import omissions_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_ropecontract.omissions.units import Omission
+    from pytest_ropecontract.omission.units import Omission
 
 
 def omissions(

@@ -110,7 +110,8 @@ def _roots(config: pytest.Config) -> list[Path]:
     named = [
         config.rootpath / path
         for pattern in config.getini("testpaths")
-        for path in sorted(glob.glob(pattern, root_dir=config.rootpath, recursive=True))
+        # As pytest expands testpaths; Path.glob takes no absolute ones, and no "..".
+        for path in sorted(glob.glob(pattern, root_dir=config.rootpath, recursive=True))  # noqa: PTH207
     ]
     return named or [config.rootpath]
 

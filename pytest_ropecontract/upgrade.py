@@ -171,7 +171,7 @@ def changed(model: str, before: Outcome, after: Outcome) -> ModelChange | None:
     if differing:
         try:
             size = effect.compare(after.rope, before.rope).text
-        except ValueError:
+        except (OverflowError, ValueError):
             size = None
     return ModelChange(model, before, after, tuple(differing), size)
 

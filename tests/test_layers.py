@@ -16,7 +16,7 @@ ROOT = Path(pytest_ropecontract.__file__).parent
 
 # The parts of the package from left to right: each imports from those before it alone.
 ORDER = (
-    *("errors", "paths", "definitions", "megatron", "rope", "contracts", "omissions"),
+    *("errors", "paths", "definitions", "megatron", "rope", "contracts", "omission"),
     *("launchers", "snapshots", "upgrade", "project"),
     *("options", "hooked", "uncollected", "collection", "strategies", "marks", "fixtures"),
     *("report", "suite", "session", "startup", "hookspecs", "plugin", "cli"),
@@ -25,7 +25,7 @@ ORDER = (
 KNOWS = {
     "pytest": ORDER[ORDER.index("options") :],
     "pluggy": (),
-    "hypothesis": ("omissions", "strategies"),
+    "hypothesis": ("omission", "strategies"),
     "syrupy": ("snapshots", "suite"),
 }
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_ropecontract import omissions
@@ -18,11 +18,14 @@ from pytest_ropecontract import omissions
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_ropecontract.omissions.units import Omission
+    from pytest_ropecontract.omission.units import Omission
 
 FLASH = ["glm4.7-flash", "joyai-llm-flash"]
+# How long it takes to resolve a command line is not what is tested.
+patient = settings(deadline=None)
 
 
+@patient
 @given(omission=omissions("kimi-k2", only=["--beta-fast", "--beta-slow", "--mscale"]))
 def test_k2_stays_yarn_without_its_details(
     omission: Omission, rope_resolve: Callable[..., Any]
@@ -34,7 +37,8 @@ def test_k2_stays_yarn_without_its_details(
     assert rope.rotary_scaling_factor == 32
 
 
-@given(omission=st.sampled_from(FLASH).flatmap(lambda model: omissions(model, at_most=3)))
+@patient
+@given(omission=st.one_of(omissions(model, at_most=3) for model in FLASH))
 def test_flash_models_say_their_rope_type(
     omission: Omission, rope_resolve: Callable[..., Any]
 ) -> None:
@@ -52,6 +56,7 @@ def test_size_does_not_decide_over_the_rope(
     """With the fixture, a strategy can be made for a model that is known only here."""
     only = ["--ffn-hidden-size", "--vocab-size", "--num-experts", "--moe-router-topk"]
 
+    @patient
     @given(omission=rope_omissions(model, only=only))
     def check(omission: Omission) -> None:
         assert rope_resolve(omission.argv).rope == rope_resolve(model).rope

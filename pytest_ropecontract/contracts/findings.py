@@ -105,7 +105,9 @@ WHOLE_BELOW = 2**53
 def plain(value: Any) -> str:
     """Write a value as a flag would: whole numbers without a fraction, lists with blanks."""
     if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < WHOLE_BELOW else f"{value:.6g}"
+        return (
+            str(int(value)) if value.is_integer() and abs(value) < WHOLE_BELOW else f"{value:.6g}"
+        )
     if isinstance(value, list | tuple):
         return " ".join(plain(one) for one in value)
     return str(value)

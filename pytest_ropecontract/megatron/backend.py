@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 
 
 HELP_REFUSED = "-h/--help prints help and ends the program"
+
+
+WIDTH = 80
 
 
 class ArgumentRefusedError(Exception):
@@ -38,6 +42,12 @@ class ConfigRefusedError(Exception):
 
 class RefusingParser(argparse.ArgumentParser):
     """A parser that raises where argparse would print and exit."""
+
+    def __init__(self, **keywords: Any) -> None:
+        # argparse makes a formatter for every option that is added, to check it; one of a given
+        # width does not ask for the terminal's.
+        formatter = functools.partial(argparse.HelpFormatter, width=WIDTH)
+        super().__init__(formatter_class=formatter, **keywords)
 
     def error(self, message: str) -> NoReturn:
         """Raise the message instead of printing it and exiting."""

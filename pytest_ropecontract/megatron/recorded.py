@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import copy
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_ropecontract.megatron import configuration
@@ -107,7 +106,7 @@ class RecordedMegatron:
             return tuple(recorded.get("tuple", ()))
         if isinstance(recorded, list):
             return [self._value(value) for value in recorded]
-        return copy.copy(recorded)
+        return recorded
 
     def active(self) -> contextlib.AbstractContextManager[None]:
         """Nothing has to be made good for a prediction."""

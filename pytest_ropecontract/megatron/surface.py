@@ -325,9 +325,29 @@ def parse(text: str, name: str) -> Surface:
             remedy=remedy,
         )
     try:
+        _check_characters(text, document)
         return _Reader(document).surface()
     except _MalformedError as error:
         raise SurfaceError(f"surface {name} is malformed: {error}", remedy=remedy) from None
+
+
+def _check_characters(text: str, document: Any) -> None:
+    """Refuse what a terminal would take for commands, or cannot be printed at all."""
+    if _is_printable(text) and not any(mark in text for mark in ("\\u", "\\b", "\\f", "\\r")):
+        return
+    pending = [document]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            pending += [*value, *value.values()]
+        elif isinstance(value, list):
+            pending += value
+        elif isinstance(value, str) and not _is_printable(value):
+            raise _MalformedError(f"{value[:40]!a} has a character that cannot be shown")
+
+
+def _is_printable(text: str) -> bool:
+    return text.replace("\n", "").replace("\t", "").isprintable()
 
 
 def _finite(text: str) -> float:
@@ -400,6 +420,15 @@ ACTIONS = frozenset(
 VALUE_TYPES = frozenset({"int", "float", "str", "bool", "list_pattern", "int_tuple", "enum"})
 MOST_VALUES = 64
 ORIGINS = frozenset({"config", "args", "constructor", "constant"})
+# What each kind of embedding is computed from.
+PLAIN_ARGUMENTS = frozenset({"kv_channels", "rotary_percent"})
+NEEDED_ARGUMENTS = {
+    "none": frozenset[str](),
+    "rope": PLAIN_ARGUMENTS,
+    "mrope": PLAIN_ARGUMENTS,
+    "yarn": frozenset({"kv_channels", "scaling_factor", "mscale", "mscale_all_dim"}),
+}
+SOFTMAX = frozenset({"softmax_factor", "softmax_mscale"})
 
 
 class _Reader:
@@ -426,6 +455,10 @@ class _Reader:
             rules=tuple(self.rule(*pair) for pair in self.records(document, "rules")),
             source=self.source(document),
         )
+        flags = [flag for option in surface.options for flag in option.flags]
+        if len(set(flags)) < len(flags):
+            twice = next(flag for index, flag in enumerate(flags) if flag in flags[:index])
+            raise _MalformedError(f"two options have the flag {twice}")
         if len(surface.paths) < len(paths):
             raise _MalformedError("two paths have one name")
         for rule in surface.rules:
@@ -468,6 +501,8 @@ class _Reader:
 
     def value(self, record: dict[str, Any], key: str, where: str) -> Any:
         value = record.get(key)
+        if value is None or isinstance(value, str | int | float):
+            return value
         elements = value if isinstance(value, list) else [value]
         if not all(self.plain(element) for element in elements):
             raise _MalformedError(f"{where}.{key} is no value of an option")
@@ -538,9 +573,13 @@ class _Reader:
         choices = self.value(record, "choices", where)
         if choices is not None and not isinstance(choices, list):
             raise _MalformedError(f"{where}.choices is no list")
+        dest = self.text(record, "dest", where)
+        if dest.startswith("__"):
+            # A namespace is an object; these are its own attributes.
+            raise _MalformedError(f"{where}.dest is {dest!r}")
         return OptionRecord(
             flags=flags,
-            dest=self.text(record, "dest", where),
+            dest=dest,
             action=action,
             value_type=kind,
             reader=self.optional_text(record, "reader", where),
@@ -618,15 +657,21 @@ class _Reader:
         returns = record.get("returns")
         if returns is not None and (returns not in (1, 2) or type(returns) is not int):
             raise _MalformedError(f"{where}.returns is {returns!r}")
-        return RotaryPath(
+        path = RotaryPath(
             name=self.text(record, "name", where),
             attention=self.one_of(record, "attention", frozenset({"mla", "gpt", "hybrid"}), where),
-            kind=self.one_of(record, "kind", frozenset({"rope", "yarn", "mrope", "none"}), where),
+            kind=self.one_of(record, "kind", frozenset(NEEDED_ARGUMENTS), where),
             rotary_class=self.optional_text(record, "rotary_class", where),
             returns=returns,
             arguments=self.arguments(record, "arguments", where),
             reads=self.arguments(record, "reads", where),
         )
+        missing = sorted(NEEDED_ARGUMENTS[path.kind] - path.arguments.keys())
+        if missing:
+            raise _MalformedError(f"{where}.arguments lacks {missing[0]}")
+        if len(SOFTMAX & path.reads.keys()) == 1:
+            raise _MalformedError(f"{where}.reads has one of {' and '.join(sorted(SOFTMAX))}")
+        return path
 
     def rule(self, record: dict[str, Any], where: str) -> RotaryRule:
         return RotaryRule(self.condition(record, where), self.text(record, "path", where))

@@ -20,7 +20,7 @@ ITEMS = ("test_declared", "test_arity", "test_omissions", "test_expected", "test
 DOCUMENT = pytest.StashKey[dict[str, Any]]()
 
 
-def model_document(
+def model_document(  # noqa: PLR0913  # the facts of an item
     config: pytest.Config,
     examination: Examination,
     findings: Sequence[Finding],

@@ -143,10 +143,7 @@ def _listing(name: str, flags: Sequence[str], width: int) -> list[str]:
     lines, current = [], indent
     for index, flag in enumerate(flags):
         text = _shortened(flag, width - 5) + ("," if index < len(flags) - 1 else "")
-        if current.strip() and len(current) + len(text) > width and current != indent:
-            lines.append(current.rstrip())
-            current = "    "
-        elif current == indent and len(indent) + len(text) > width:
+        if current.strip() and len(current) + len(text) > width:
             lines.append(current.rstrip())
             current = "    "
         current += f"{text} "

@@ -168,7 +168,7 @@ class _Builder:
             return Resolution(argv, self.parsed, refused=refused)
         try:
             self._fields(path)
-        except (TypeError, ValueError) as error:
+        except (OverflowError, TypeError, ValueError) as error:
             # Values from which no embedding follows: a width of zero, a factor below zero.
             return Resolution(
                 argv, self.parsed, refused=Refused("model", "unresolvable", str(error))

@@ -25,6 +25,7 @@ BASES = (
     ),
     (*SIZES, "--swiglu", "--position-embedding-type", "yarn", "--rotary-scaling-factor", "32"),
 )
+MROPE = (*SIZES, "--position-embedding-type", "mrope", "--mrope-section", "2", "3", "3")
 SPARSE = (
     *(*SIZES, "--swiglu", "--multi-latent-attention", "--position-embedding-type", "rope"),
     *("--experimental-attention-variant", "dsa"),
@@ -33,6 +34,9 @@ SPARSE = (
 REFUSED = (
     *(SIZES[:at] + SIZES[at + 2 :] for at in (0, 2, 4)),
     (*SIZES, "--position-embedding-type", "rope", "--disable-bias-linear"),
+    MROPE,
+    (*MROPE, "--rotary-percent", "0.5"),
+    (*SIZES, "--swiglu", "--multi-latent-attention", "--rope-type", "rope"),
     SPARSE,
     (*SPARSE, "--linear-attention-freq", "2"),
     (*SPARSE, "--linear-attention-freq", "2", "--disable-bias-linear"),

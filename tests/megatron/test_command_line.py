@@ -180,3 +180,59 @@ def test_a_fixed_number_of_values_is_taken():
     found = command_line.split(["--pair", "1", "2", "3"], command_line.arities(parser))
 
     assert [one.values for one in found] == [("1", "2"), ("3",)]
+
+
+def known_flags(version: str) -> list[str]:
+    surface = load_shipped(f"megatron-core-{version}")
+    return [*command_line.arities(RecordedMegatron(surface).new_parser())]
+
+
+class TestNearestFlag:
+    @pytest.mark.parametrize(
+        ("flag", "nearest"),
+        [
+            ("--beta-fast", "--yarn-beta-fast"),
+            ("--original-max-position-embeddings", "--yarn-original-max-position-embeddings"),
+            ("--rotary-bas", "--rotary-base"),
+            ("--rotary_base", "--rotary-base"),
+            ("--rotarybase", "--rotary-base"),
+            ("--Rotary-Base", "--rotary-base"),
+            ("--hidden-szie", "--hidden-size"),
+            ("--use-rope", "--use-rope-scaling"),
+            ("--position-embedding", "--position-embedding-type"),
+            ("--kv-channel", "--kv-channels"),
+        ],
+    )
+    def test_misspelt_or_with_words_left_out(self, flag: str, nearest: str):
+        assert command_line.nearest_flag(flag, known_flags("0.19.2")) == nearest
+
+    @pytest.mark.parametrize(
+        "flag",
+        [
+            "--rope-theta",
+            "--dsv4-o-lora-rank",  # not --kv-lora-rank
+            "--dsv4-window-size",  # not --window-size
+            "--rope-fusion",  # --no-rope-fusion is the opposite
+            "--num-layers2",
+            "--rope",
+            "-x",
+            "--",
+            "",
+        ],
+    )
+    def test_what_is_another_option_is_not_near(self, flag: str):
+        assert command_line.nearest_flag(flag, known_flags("0.19.2")) is None
+
+    @pytest.mark.parametrize("version", ["0.17.1", "0.18.2"])
+    @pytest.mark.parametrize(
+        "flag", ["--beta-fast", "--yarn-beta-fast", "--original-max-position-embeddings"]
+    )
+    def test_a_version_may_have_none(self, version: str, flag: str):
+        """--max-position-embeddings is there, and is not YaRN's original length."""
+        assert command_line.nearest_flag(flag, known_flags(version)) is None
+
+    def test_the_nearest_of_several(self):
+        known = ["--a-b-c", "--a-b-c-d", "--x-a-b"]
+
+        assert command_line.nearest_flag("--a-b", known) == "--a-b-c"
+        assert command_line.nearest_flag("--a-b-c", known[1:]) == "--a-b-c-d"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pytest_ropecontract.megatron.comparison import (
@@ -291,6 +291,7 @@ PLACES = [
 
 
 @given(st.sampled_from(PLACES), st.data())
+@settings(deadline=None)
 def test_no_change_is_overlooked(where: tuple[str, int, str], data: st.DataObject):
     """Whatever else a field says, the surfaces differ."""
     part, index, key = where
@@ -307,6 +308,7 @@ def test_no_change_is_overlooked(where: tuple[str, int, str], data: st.DataObjec
 
 
 @given(st.sampled_from([where[:2] for where in PLACES]))
+@settings(deadline=None)
 def test_no_missing_record_is_overlooked(where: tuple[str, int]):
     part, index = where
     try:

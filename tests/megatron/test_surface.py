@@ -80,7 +80,11 @@ SMALL: dict[str, Any] = {
             "kind": "rope",
             "rotary_class": "RotaryEmbedding",
             "returns": 1,
-            "arguments": {"base": {"origin": "args", "name": "base"}},
+            "arguments": {
+                "base": {"origin": "args", "name": "base"},
+                "kv_channels": {"origin": "config", "name": "kv_channels"},
+                "rotary_percent": {"origin": "constant", "value": 1.0},
+            },
             "reads": {"scale": {"origin": "constant", "value": 1.0}},
         }
     ],

@@ -13,8 +13,8 @@ from definitions import CASES, MEGATRON, Case
 from pytest_ropecontract.contracts import rules
 from pytest_ropecontract.contracts.expectation import Expectation, equal
 from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineSettings
-from pytest_ropecontract.omissions.engine import OmissionEngine
-from pytest_ropecontract.omissions.search import Search, Surroundings, search
+from pytest_ropecontract.omission.engine import OmissionEngine
+from pytest_ropecontract.omission.search import Search, Surroundings, search
 from pytest_ropecontract.rope.config import FIELDS
 from pytest_ropecontract.rope.resolution import Resolution, resolve
 
@@ -33,7 +33,7 @@ def pipeline(case: Case) -> Pipeline:
     return pipeline_of(repr(case.settings))
 
 
-@functools.cache
+@functools.lru_cache(maxsize=2000)
 def scratch(settings: str, argv: tuple[str, ...]) -> Resolution:
     return resolve(pipeline_of(settings), argv)
 
@@ -170,4 +170,4 @@ def check(plant: Plant, most: int = 2, examples: int = 100) -> int:
     return len(expected)
 
 
-__all__ = ["Plant", "PipelineSettings", "check", "expected_gaps", "planted", "run"]
+__all__ = ["PipelineSettings", "Plant", "check", "expected_gaps", "planted", "run"]

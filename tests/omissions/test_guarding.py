@@ -9,8 +9,8 @@ from definitions import CASES
 from planting import fails, pipeline
 
 from pytest_ropecontract.contracts.expectation import Expectation, read
-from pytest_ropecontract.omissions.engine import OmissionEngine
-from pytest_ropecontract.omissions.guarding import guarding, line
+from pytest_ropecontract.omission.engine import OmissionEngine
+from pytest_ropecontract.omission.guarding import guarding, line
 
 
 def notices(expectation: Expectation, resolution) -> bool:

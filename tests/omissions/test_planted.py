@@ -38,5 +38,7 @@ def test_without_any_contract_every_silent_loss_is_named(case) -> None:
 
     result = run(case, case.argv, [], examples=0)
 
-    few = {gap.omission.indices: gap.outcome for gap in result.gaps if len(gap.omission.indices) < 3}
+    few = {
+        gap.omission.indices: gap.outcome for gap in result.gaps if len(gap.omission.indices) < 3
+    }
     assert few == expected

@@ -9,15 +9,15 @@ import pytest
 from definitions import CASES, MEGATRON, Case
 from hypothesis import HealthCheck, Phase, settings
 from planting import fails, guards, pipeline, run
+from pytest_ropecontract.omissions import drawing
 
 from pytest_ropecontract.contracts import rules
 from pytest_ropecontract.contracts.expectation import Expectation
 from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineSettings
-from pytest_ropecontract.omissions import drawing
-from pytest_ropecontract.omissions.engine import OmissionEngine
-from pytest_ropecontract.omissions.mutations import mutations, values_of
-from pytest_ropecontract.omissions.search import Surroundings, search
-from pytest_ropecontract.omissions.units import units_of
+from pytest_ropecontract.omission.engine import OmissionEngine
+from pytest_ropecontract.omission.mutations import mutations, values_of
+from pytest_ropecontract.omission.search import Surroundings, search
+from pytest_ropecontract.omission.units import units_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,22 +35,24 @@ def test_whole_text_of_an_unguarded_yarn() -> None:
     result = run(BY_NAME["mla-rope-bare"], BY_NAME["mla-rope-bare"].argv, [], strict=False)
 
     assert failing(result.findings) == [
-        "unguarded-omission: model: without --rope-type rope becomes yarn (factor 1, "
-        "beta_fast 32, beta_slow 1) and no contract notices\n"
-        "  kind: rope (declared) -> yarn (filled: frames:fill)\n"
-        "  rotary_percent: 1 (parser-default) -> unused\n"
-        "  rotary_scaling_factor: unused -> 1 (parser-default: default of "
-        "--rotary-scaling-factor)\n"
-        "  original_max_position_embeddings: unused -> 4096 (parser-default: default of "
-        "--original-max-position-embeddings)\n"
-        "  beta_fast: unused -> 32 (parser-default: default of --beta-fast)\n"
-        "  beta_slow: unused -> 1 (parser-default: default of --beta-slow)\n"
-        "  mscale: unused -> 1 (parser-default: default of --mscale)\n"
-        "  mscale_all_dim: unused -> 0 (parser-default: default of --mscale-all-dim)\n"
-        "  round_to_int: unused -> True (constructor-default: "
-        "YarnRotaryEmbedding.correction_range_round_to_int)\n"
-        "  size:     numerically identical\n"
-        '  remedy:   mark a test with @rope_expect("rope", models=["model"])'
+        (
+            "unguarded-omission: model: without --rope-type rope becomes yarn (factor 1, "
+            "beta_fast 32, beta_slow 1) and no contract notices\n"
+            "  kind: rope (declared) -> yarn (filled: frames:fill)\n"
+            "  rotary_percent: 1 (parser-default) -> unused\n"
+            "  rotary_scaling_factor: unused -> 1 (parser-default: default of "
+            "--rotary-scaling-factor)\n"
+            "  original_max_position_embeddings: unused -> 4096 (parser-default: default of "
+            "--original-max-position-embeddings)\n"
+            "  beta_fast: unused -> 32 (parser-default: default of --beta-fast)\n"
+            "  beta_slow: unused -> 1 (parser-default: default of --beta-slow)\n"
+            "  mscale: unused -> 1 (parser-default: default of --mscale)\n"
+            "  mscale_all_dim: unused -> 0 (parser-default: default of --mscale-all-dim)\n"
+            "  round_to_int: unused -> True (constructor-default: "
+            "YarnRotaryEmbedding.correction_range_round_to_int)\n"
+            "  size:     numerically identical\n"
+            '  remedy:   mark a test with @rope_expect("rope", models=["model"])'
+        )
     ]
 
 
@@ -101,8 +103,10 @@ def test_several_changes_are_counted() -> None:
 
     told = [f.headline for f in findings if "--position-embedding-type" in f.headline]
     assert told == [
-        "unguarded-omission: model: without --position-embedding-type rope has kind none instead "
-        "of rope, 3 more changes, and no contract notices"
+        (
+            "unguarded-omission: model: without --position-embedding-type rope has kind none "
+            "instead of rope, 3 more changes, and no contract notices"
+        )
     ]
 
 
@@ -257,7 +261,7 @@ def test_profile_of_a_user_does_not_make_it_depend_on_the_machine() -> None:
     assert HealthCheck.too_slow not in settings().suppress_health_check
 
 
-def test_example_database_is_neither_read_nor_written(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_example_database_is_neither_read_nor_written() -> None:
     class Watched(hypothesis.database.InMemoryExampleDatabase):
         def save(self, key: bytes, value: bytes) -> None:
             del key, value
@@ -334,7 +338,10 @@ def test_spelling_that_changes_something_is_a_finding() -> None:
 
 
 def test_mutations_of_a_yarn() -> None:
-    siblings = {"m-two": {"beta_fast": "32", "rotary_base": "5e4"}, "m-three": {"beta_fast": "32.0"}}
+    siblings = {
+        "m-two": {"beta_fast": "32", "rotary_base": "5e4"},
+        "m-three": {"beta_fast": "32.0"},
+    }
     texts = [repr(one) for one in mutated(BY_NAME["mla-yarn"], siblings)[1]]
 
     assert "--beta-fast 1 and then --beta-fast 2" in texts
@@ -349,7 +356,11 @@ def test_mutations_of_a_yarn() -> None:
 
 
 def test_values_are_exchanged() -> None:
-    (one,) = [m for m in mutated(BY_NAME["gpt-yarn"])[1] if "yarn-beta" in repr(m) and m.argv and "exchanged" in repr(m)]
+    (one,) = [
+        m
+        for m in mutated(BY_NAME["gpt-yarn"])[1]
+        if "yarn-beta" in repr(m) and m.argv and "exchanged" in repr(m)
+    ]
 
     assert repr(one) == "--yarn-beta-fast 1 and --yarn-beta-slow 32 exchanged"
     assert one.argv[one.argv.index("--yarn-beta-fast") + 1] == "1"
@@ -370,15 +381,19 @@ def test_unguarded_mutation_is_named_like_an_omission() -> None:
     engine = OmissionEngine(
         line,
         case.argv,
-        lambda other: other.origins.get("beta_fast") != "declared"
-        or fails([one for one in kept if "beta_fast" not in one.fields], other),
+        lambda other: (
+            other.origins.get("beta_fast") != "declared"
+            or fails([one for one in kept if "beta_fast" not in one.fields], other)
+        ),
     )
 
     found = search("m", engine, 0, None, around).findings
 
     assert [one.headline for one in found] == [
-        "unguarded-omission: m: with --beta-fast 32 as in m-two has beta_fast 32 instead of 1 "
-        "and no contract notices"
+        (
+            "unguarded-omission: m: with --beta-fast 32 as in m-two has beta_fast 32 instead of 1 "
+            "and no contract notices"
+        )
     ]
     assert found[0].omitted == ()
     assert found[0].argv is not None

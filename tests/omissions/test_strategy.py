@@ -14,8 +14,8 @@ from hypothesis.errors import NonInteractiveExampleWarning
 from planting import pipeline
 
 from pytest_ropecontract import RopeContractError
-from pytest_ropecontract.omissions.strategy import subsets
-from pytest_ropecontract.omissions.units import Omission, units_of
+from pytest_ropecontract.omission.strategy import subsets
+from pytest_ropecontract.omission.units import Omission, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,7 +75,8 @@ def test_at_most_none_is_everything_that_is_there() -> None:
 
 
 @pytest.mark.parametrize(
-    "only", [["--beta-fast", "--rope-type"], ["beta_fast", "rope_type"], ("--beta-fast", "rope_type")]
+    "only",
+    [["--beta-fast", "--rope-type"], ["beta_fast", "rope_type"], ("--beta-fast", "rope_type")],
 )
 def test_only_by_flag_or_dest(only) -> None:
     flags = {text.split()[0] for omission in drawn(30, only=only) for text in omission.omitted}

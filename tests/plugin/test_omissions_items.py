@@ -9,8 +9,8 @@ import hypothesis
 import pytest
 from plugin_project import MLA, PLAIN, REPORT, YARN, Project, Run
 
-import pytest_ropecontract.omissions.drawing  # noqa: F401  # kept for the runs in this process
-import pytest_ropecontract.omissions.search  # noqa: F401
+import pytest_ropecontract.omission.drawing  # kept for the runs in this process
+import pytest_ropecontract.omission.search  # noqa: F401
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,9 @@ HEADLINE = (
     "beta_slow 1) and no contract notices"
 )
 GUARD = '@rope_expect("rope", models=["flash"])\ndef test_flash(): pass\n'
-NOISE = re.compile(r"falsifying|failing test case|reproduce_failure|explanation|@seed", re.I)
+NOISE = re.compile(
+    r"falsifying|failing test case|reproduce_failure|explanation|@seed", re.IGNORECASE
+)
 
 
 @pytest.fixture(autouse=True)
@@ -310,7 +312,9 @@ def several(flash: Project) -> Project:
     flash.model("loose", f"{MLA} --rope-type rope --rotary-base 5000 --rotary-percent 0.5")
     flash.model("stretched", YARN)
     flash.model("plain", PLAIN)
-    flash.test('@rope_expect("yarn", 4096, declared=False, models=["stretched"])\ndef test_it(): pass')
+    flash.test(
+        '@rope_expect("yarn", 4096, declared=False, models=["stretched"])\ndef test_it(): pass'
+    )
     return flash
 
 
@@ -320,10 +324,7 @@ def outcome(run: Run) -> tuple[dict[str, Any], list[str]]:
 
 
 def test_same_with_any_worker_count_and_order(several: Project) -> None:
-    found = {
-        name: outcome(several.run_apart(REPORT, *args))
-        for name, args in MODES.items()
-    }
+    found = {name: outcome(several.run_apart(REPORT, *args)) for name, args in MODES.items()}
 
     assert len(found["plain"][1]) == 3
     for name, one in found.items():
@@ -496,7 +497,9 @@ def test_marks_below_a_conftest_of_their_own(flash: Project) -> None:
 
 def test_tests_of_several_folders(flash: Project) -> None:
     flash.ini(testpaths=["pack*/checks", "more"])
-    flash.write("packages/checks/test_it.py", f"from pytest_ropecontract import rope_expect\n{GUARD}")
+    flash.write(
+        "packages/checks/test_it.py", f"from pytest_ropecontract import rope_expect\n{GUARD}"
+    )
 
     assert flash.run(ITEM).outcomes == {ITEM: "passed"}
 
@@ -598,5 +601,3 @@ def test_flag_that_is_too_long_for_a_line(flash: Project) -> None:
 
 def test_no_summary_of_losses_where_none_were_looked_at(flash: Project) -> None:
     assert not [line for line in flash.run("-v", "-k", "declared").summary if "refused" in line]
-
-

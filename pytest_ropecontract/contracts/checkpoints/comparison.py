@@ -196,7 +196,7 @@ def _factors(published: PublishedRope, built: RopeConfig) -> Iterator[Difference
         yield Difference("magnitude", wanted, actual, published.sources["magnitude"])
     softmax = expecting.softmax_multiplier(published, built.attention, factor)
     if softmax is not None and at_factor.softmax_multiplier is not None:
-        where = published.sources["mscale_all_dim"]
+        where = published.sources.get("mscale_all_dim", published.sources["kind"])
         yield Difference("softmax_multiplier", softmax, at_factor.softmax_multiplier, where)
 
 

@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract.contracts.expectation import POSITIONAL, Expectation
+from pytest_ropecontract.omission.outcomes import COMPARED, differing, has_lost_flag
 from pytest_ropecontract.rope.config import DERIVED_FIELDS
-from pytest_ropecontract.omissions.outcomes import COMPARED, differing, has_lost_flag
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from pytest_ropecontract.megatron.pipeline import Pipeline
-    from pytest_ropecontract.omissions.units import Units
+    from pytest_ropecontract.omission.units import Units
 
     # Of other models, per dest of a flag with one value, that value.
     Siblings = Mapping[str, Mapping[str, str]]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_ropecontract.megatron.incremental import IncrementalParser
-from pytest_ropecontract.omissions.outcomes import SILENT, FieldChange, Outcome, changes, outcome
-from pytest_ropecontract.omissions.units import RELEVANT, Omission, Units, units_of
 from pytest_ropecontract.megatron.pipeline import Parsed, PipelineCallError
+from pytest_ropecontract.omission.outcomes import SILENT, FieldChange, Outcome, changes, outcome
+from pytest_ropecontract.omission.units import RELEVANT, Omission, Units, units_of
 from pytest_ropecontract.rope.resolution import Refused, Resolution, resolve, resolve_parsed
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_ropecontract.megatron.pipeline import Pipeline
 
     Guard = Callable[[Resolution], bool]
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -98,9 +99,7 @@ class OmissionEngine:
             resolution = self.resolve(omitted)
             found = outcome(self.whole, resolution)
             guarded = found not in SILENT or self.guard(resolution)
-            self._trials[omitted] = Trial(
-                self.units.omission(omitted), found, guarded, resolution
-            )
+            self._trials[omitted] = Trial(self.units.omission(omitted), found, guarded, resolution)
         return self._trials[omitted]
 
     def changes(self, trial: Trial) -> tuple[FieldChange, ...]:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from hypothesis import strategies
 
 from pytest_ropecontract.errors import RopeContractError
-from pytest_ropecontract.omissions.units import RELEVANT, Omission, units_of
+from pytest_ropecontract.omission.units import RELEVANT, Omission, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_ropecontract.omissions.units import Units
+    from pytest_ropecontract.omission.units import Units
     from pytest_ropecontract.project import Project
 
 
@@ -73,10 +73,10 @@ def _drawn(draw: strategies.DrawFn, units: Units, places: list[int], most: int) 
     """Draw between one and ``most`` of some places.
 
     The places are halved again and again, and every time it is drawn which half goes on, or
-    that both do, while there is room. Each set of places comes of exactly one sequence of draws, and shrinks
-    toward few places, the first ones. The draws are booleans only: Hypothesis mixes constants
-    of the project's own modules into all others, and what is drawn would depend on which
-    modules a run happens to have imported.
+    that both do, while there is room. Each set of places comes of exactly one sequence of
+    draws, and shrinks toward few places, the first ones. The draws are booleans only:
+    Hypothesis mixes constants of the project's own modules into all others, and what is drawn
+    would depend on which modules a run happens to have imported.
     """
     found: list[int] = []
     halves = [(0, len(places))]

@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from pytest_ropecontract.contracts.findings import Finding, plain
-from pytest_ropecontract.omissions.guarding import guarding, line
-from pytest_ropecontract.omissions.mutations import mutations
-from pytest_ropecontract.omissions.outcomes import SILENT, changes, outcome
+from pytest_ropecontract.omission.guarding import guarding, line
+from pytest_ropecontract.omission.mutations import mutations
+from pytest_ropecontract.omission.outcomes import SILENT, changes, outcome
 from pytest_ropecontract.rope.effect import compare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pytest_ropecontract.contracts.expectation import Expectation
-    from pytest_ropecontract.omissions.engine import OmissionEngine, Trial
-    from pytest_ropecontract.omissions.mutations import Mutation
-    from pytest_ropecontract.omissions.outcomes import Outcome
+    from pytest_ropecontract.omission.engine import OmissionEngine, Trial
+    from pytest_ropecontract.omission.mutations import Mutation
+    from pytest_ropecontract.omission.outcomes import Outcome
     from pytest_ropecontract.rope.config import RopeConfig
     from pytest_ropecontract.rope.resolution import Resolution
 
@@ -26,6 +26,7 @@ Loss = Literal["refused", "harmless", "guarded", "unguarded"]
 # The better first: of two equal flags the worse loss is told.
 LOSSES: tuple[Loss, ...] = ("refused", "harmless", "guarded", "unguarded")
 YARN = "implicit-yarn"
+# Of those that are drawn; every round of draws finds one.
 GAPS_AT_MOST = 16
 
 
@@ -97,9 +98,10 @@ def search(
     for omitted in engine.systematic():
         _note(engine, engine.attempt(omitted), gaps)
     if examples != 0:
-        from pytest_ropecontract.omissions.drawing import draw
+        # Hypothesis takes its time to load, and has nothing to do where nothing is drawn.
+        from pytest_ropecontract.omission.drawing import draw  # noqa: PLC0415
 
-        while len(gaps) < GAPS_AT_MOST:
+        for _ in range(GAPS_AT_MOST):
             found = draw(engine, lambda trial: _is_new(trial, gaps), examples, seed)
             if found is None:
                 break
@@ -176,20 +178,18 @@ def _mutated(
 
 def _misspelled(model: str, engine: OmissionEngine, around: Surroundings) -> list[Finding]:
     """Return where ``--flag=value`` is something else than ``--flag value``."""
-    found = []
-    for mutation in mutations(engine.pipeline, engine.units, around.siblings):
-        if mutation.spelling and not _same(engine, mutation):
-            found.append(
-                Finding(
-                    "unguarded-omission",
-                    model,
-                    f"with the spelling {mutation.text} something else is built",
-                    flag=mutation.text,
-                    argv=mutation.argv,
-                    remedy="let the framework's own parser take both spellings",
-                )
-            )
-    return found
+    return [
+        Finding(
+            "unguarded-omission",
+            model,
+            f"with the spelling {mutation.text} something else is built",
+            flag=mutation.text,
+            argv=mutation.argv,
+            remedy="let the framework's own parser take both spellings",
+        )
+        for mutation in mutations(engine.pipeline, engine.units, around.siblings)
+        if mutation.spelling and not _same(engine, mutation)
+    ]
 
 
 def _same(engine: OmissionEngine, mutation: Mutation) -> bool:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity, settings
 
-from pytest_ropecontract.omissions.strategy import searched
+from pytest_ropecontract.omission.strategy import searched
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_ropecontract.omissions.engine import OmissionEngine, Trial
-    from pytest_ropecontract.omissions.units import Omission
+    from pytest_ropecontract.omission.engine import OmissionEngine, Trial
+    from pytest_ropecontract.omission.units import Omission
 
 
 class _GapError(Exception):
