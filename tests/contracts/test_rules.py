@@ -10,6 +10,8 @@ from strategies import MEGATRON
 from pytest_ropecontract.contracts import rules
 from pytest_ropecontract.contracts.findings import RULES, Finding, plain
 from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineSettings
+from pytest_ropecontract.megatron.recorded import RecordedMegatron
+from pytest_ropecontract.megatron.surface import load_shipped
 from pytest_ropecontract.rope.resolution import resolve
 
 if TYPE_CHECKING:
@@ -247,6 +249,15 @@ class TestUnknownFlags:
         assert finding.message == (
             "megatron-core-0.19.2 has no flag --rotary-bas, did you mean --rotary-base?"
         )
+
+    @pytest.mark.parametrize("name", ["megatron-core-0.17.1", "megatron-core-0.18.2"])
+    def test_an_older_version_has_no_near_flag(self, name: str):
+        megatron = RecordedMegatron(load_shipped(name))
+        pipeline = Pipeline(megatron, PipelineSettings())
+
+        (finding,) = of("rejected-flag", f"{MLA} --rope-type yarn --yarn-beta-fast 1", pipeline)
+
+        assert finding.message == f"{name} has no flag --yarn-beta-fast"
 
     def test_without_a_near_flag_none_is_named(self):
         (finding,) = of("rejected-flag", f"{GPT} --zzz")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,31 @@ class Module:
     path: Path
     tree: ast.Module
     package: bool = False
+
+    @functools.cached_property
+    def bindings(self) -> Mapping[str, ast.stmt]:
+        """The statements that bind the names of the module."""
+        bound: dict[str, ast.stmt] = {}
+        for node in _statements(self.tree.body):
+            if isinstance(node, Definition):
+                bound[node.name] = node
+            elif isinstance(node, ast.Assign):
+                for target in node.targets:
+                    if isinstance(target, ast.Name):
+                        bound[target.id] = node
+            elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                bound[node.target.id] = node
+        return bound
+
+    @functools.cached_property
+    def imports(self) -> Mapping[str, tuple[str, str]]:
+        """The names that are imported from a module: that module, and the name in it."""
+        return {
+            alias.asname or alias.name: (_absolute(self, node), alias.name)
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
 
 
 @dataclass(frozen=True)
@@ -110,15 +136,15 @@ def parts(sources: Sources, module: Module, function: str) -> list[Part]:
     """
     found: dict[int, Part] = {}
     wanted = [(module, function)]
-    if function not in _bindings(module):
-        wanted = [(module, name) for name in _bindings(module)]
+    if function not in module.bindings:
+        wanted = [(module, name) for name in module.bindings]
     seen: set[tuple[str, str]] = set()
     while wanted:
         owner, name = wanted.pop()
         if (owner.name, name) in seen:
             continue
         seen.add((owner.name, name))
-        node = _bindings(owner).get(name)
+        node = owner.bindings.get(name)
         if node is not None:
             found.setdefault(id(node), Part(owner, node))
             wanted.extend((owner, used) for used in _names(node))
@@ -127,21 +153,6 @@ def parts(sources: Sources, module: Module, function: str) -> list[Part]:
         if imported is not None:
             wanted.append(imported)
     return list(found.values())
-
-
-def _bindings(module: Module) -> Mapping[str, ast.stmt]:
-    """Return the statements that bind the names of a module."""
-    bound: dict[str, ast.stmt] = {}
-    for node in _statements(module.tree.body):
-        if isinstance(node, Definition):
-            bound[node.name] = node
-        elif isinstance(node, ast.Assign):
-            for target in node.targets:
-                if isinstance(target, ast.Name):
-                    bound[target.id] = node
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            bound[node.target.id] = node
-    return bound
 
 
 def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
@@ -161,17 +172,11 @@ def _names(node: ast.AST) -> set[str]:
 
 def _imported(module: Module, name: str, sources: Sources) -> tuple[Module, str] | None:
     """Return where a name comes from, if it is imported from a module of the project."""
-    for node in ast.walk(module.tree):
-        if not isinstance(node, ast.ImportFrom):
-            continue
-        for alias in node.names:
-            if (alias.asname or alias.name) != name:
-                continue
-            origin = _absolute(module, node)
-            found = sources.module(origin) if origin else None
-            if found is not None:
-                return found, alias.name
-    return None
+    if name not in module.imports:
+        return None
+    origin, original = module.imports[name]
+    found = sources.module(origin) if origin else None
+    return None if found is None else (found, original)
 
 
 def _absolute(module: Module, node: ast.ImportFrom) -> str:
