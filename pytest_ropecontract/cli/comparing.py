@@ -125,9 +125,11 @@ def _check_arguments(surface: Surface, given: Sequence[str]) -> None:
 def _same_version(live: Surface) -> Surface:
     from pytest_ropecontract.megatron.surface import load_shipped, shipped
 
+    # Megatron in a checkout adds the commit to its version.
+    release = live.version.partition("+")[0]
     for name in shipped():
         surface = load_shipped(name)
-        if surface.version == live.version:
+        if surface.version == release:
             return surface
     raise RopeContractError(
         f"no surface of megatron-core {live.version} is shipped",

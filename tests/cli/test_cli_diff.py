@@ -29,7 +29,14 @@ def project(tmp_path, monkeypatch):
     (models / "stretched.txt").write_text(INTERPOLATED, encoding="utf-8")
     (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    known = sys.modules.copy()
+    yield tmp_path
+    # The project's own conftest.py and modules are those of this test only.
+    for name in [name for name in sys.modules if name not in known]:
+        if name in ("conftest", "fill_frame"):
+            del sys.modules[name]
+    sys.modules.update({name: known[name] for name in ("conftest",) if name in known})
 
 
 def printed(capsys, *argv: str, status: int = 0) -> str:

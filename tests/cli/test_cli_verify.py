@@ -49,6 +49,14 @@ def test_no_drift(name, argument, megatron, capsys):
     assert captured.err == "recording somewhere, about a minute\n"
 
 
+def test_a_checkout_is_held_against_the_release(megatron, capsys):
+    """Megatron adds the commit of a checkout to its version."""
+    megatron["surface"] = replace(load_shipped(NEWEST), version="0.19.2+18ddbce", name="checkout")
+
+    assert main(["surface", "verify"]) == 0
+    assert capsys.readouterr().out == f"{NEWEST} does what the importable checkout does\n"
+
+
 def test_drift(megatron, capsys):
     """The exit status is 1, and every difference is a line."""
     megatron["surface"] = drifted(load_shipped(NEWEST), fingerprint="another")

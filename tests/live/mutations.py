@@ -73,13 +73,17 @@ def removing(part: str, find: Callable[[Document], Document]) -> Callable[[Docum
     return mutate
 
 
-def turning(part: str) -> Callable[[Document], None]:
-    """Return a mutation that turns the order of records round."""
+def turn_classes(document: Document) -> None:
+    """Put the class that holds always first."""
+    document["classes"].reverse()
 
-    def mutate(document: Document) -> None:
-        document[part].reverse()
 
-    return mutate
+def delay_rules(document: Document) -> None:
+    """Put the rules for one kind of hybrid model after those for any."""
+    special = [one for one in document["rules"] if "contains" in repr(one["when"])]
+    if not special:
+        raise AbsentError
+    document["rules"] = [one for one in document["rules"] if one not in special] + special
 
 
 def appending(find: Callable[[Document], Document], key: str, value: Any) -> Any:
@@ -230,7 +234,7 @@ BEHAVIOUR: dict[str, Any] = {
     "an attribute less": dropping(MLA, "attributes", "qk_pos_emb_head_dim"),
     "another name of a class": setting(MLA, "name", to="LatentConfig"),
     "another condition of a class": setting(MLA, "when", "multi_latent_attention", to=[False]),
-    "another order of classes": turning("classes"),
+    "another order of classes": turn_classes,
     "another default afterwards": setting(
         EXTRA, "attributes", "yarn_beta_fast", "default", to=16.0
     ),
@@ -260,7 +264,7 @@ BEHAVIOUR: dict[str, Any] = {
     ),
     "another class of a path": setting(MLA_ROPE, "rotary_class", to="YarnRotaryEmbedding"),
     "another number of results": setting(MLA_YARN, "returns", to=1),
-    "another kind": setting(MLA_ROPE, "kind", to="yarn"),
+    "another kind": setting(MLA_ROPE, "kind", to="mrope"),
     "another attention": setting(HYBRID, "attention", to="gpt"),
     "an argument from elsewhere": setting(
         MLA_YARN, "arguments", "rotary_base", to={"origin": "args", "name": "seq_length"}
@@ -289,7 +293,7 @@ BEHAVIOUR: dict[str, Any] = {
     "a softmax scale from the other mscale": setting(
         MLA_YARN, "reads", "softmax_mscale", "name", to="mscale"
     ),
-    "no softmax scale": dropping(MLA_ROPE, "reads", "softmax_factor"),
+    "no softmax scale": setting(MLA_ROPE, "reads", to={}),
     "no sections": dropping(MROPE, "reads", "mrope_section"),
     "no layers without rotation": dropping(GPT_ROPE, "reads", "no_rope_freq"),
     "another way": setting(GPT_RULE, "path", to="gpt-none"),
@@ -298,7 +302,7 @@ BEHAVIOUR: dict[str, Any] = {
     "another condition of a rule": setting(
         GPT_RULE, "when", "position_embedding_type", to=["rope", "none"]
     ),
-    "another order of rules": turning("rules"),
+    "another order of rules": delay_rules,
 }
 # What no command line can tell, since the parser always gives the value.
 UNREACHED: dict[str, Any] = {

@@ -145,7 +145,10 @@ def parser_tells(text: str) -> bool:
 
 
 def embedding_tells(text: str) -> bool:
-    pipeline = Pipeline(RecordedMegatron(parse(text, "mutant.json")), STOCK)
+    try:
+        pipeline = Pipeline(RecordedMegatron(parse(text, "mutant.json")), STOCK)
+    except SurfaceError:
+        return True
     return is_told_apart(rope_outcomes(), functools.partial(resolved, pipeline))
 
 

@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 
     from pytest_ropecontract.omission.search import Search
 
-ARGVS = {
-    name: tuple(argv) for name, argv in definitions().items() if name.startswith("example/")
-}
+ARGVS = {name: tuple(argv) for name, argv in definitions().items() if name.startswith("example/")}
 
 
 @functools.cache
@@ -99,7 +97,14 @@ def test_recorded_search_finds_what_the_live_one_finds(name: str) -> None:
 
     first, second = searched(recorded, ARGVS[name], kept), searched(live, ARGVS[name], kept)
 
-    assert first.losses == second.losses
+    # A recording refuses what has to do with RoPE, and a config more than that.
+    differing = {
+        flag: (loss, second.losses[flag])
+        for flag, loss in first.losses.items()
+        if loss != second.losses[flag]
+    }
+    assert set(differing.values()) <= {("harmless", "refused")}
+    assert not [flag for flag in differing if "rop" in flag or "rotary" in flag or "beta" in flag]
     assert [gap.omission for gap in first.gaps] == [gap.omission for gap in second.gaps]
     assert first.findings == second.findings
 

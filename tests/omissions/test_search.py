@@ -9,7 +9,7 @@ import pytest
 from definitions import CASES, MEGATRON, Case
 from hypothesis import HealthCheck, Phase, settings
 from planting import fails, guards, pipeline, run
-from pytest_ropecontract.omissions import drawing
+from pytest_ropecontract.omission import drawing
 
 from pytest_ropecontract.contracts import rules
 from pytest_ropecontract.contracts.expectation import Expectation

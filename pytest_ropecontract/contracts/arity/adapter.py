@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
 
 SPEC_LENGTH = 2
 SIZE_LIMIT = 4 * 1024 * 1024
+MODULE_LIMIT = 100
+"""Modules that are followed from an adapter, those that are nearest to it first."""
+MEGATRON = "megatron"
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -131,16 +135,17 @@ def parts(sources: Sources, module: Module, function: str) -> list[Part]:
     """Return what an adapter consists of: the function, and what it refers to in the project.
 
     Names are followed through the module, and through ``import`` into other modules of the
-    project. Where the module does not define the function by a statement of its own, all of
+    project, but not into Megatron's own, which ask for the rope type themselves. Where the module does not define the function by a statement of its own, all of
     the module belongs to it.
     """
     found: dict[int, Part] = {}
-    wanted = [(module, function)]
+    wanted = deque([(module, function)])
     if function not in module.bindings:
-        wanted = [(module, name) for name in module.bindings]
+        wanted = deque((module, name) for name in module.bindings)
     seen: set[tuple[str, str]] = set()
+    followed = {module.name}
     while wanted:
-        owner, name = wanted.pop()
+        owner, name = wanted.popleft()
         if (owner.name, name) in seen:
             continue
         seen.add((owner.name, name))
@@ -149,9 +154,13 @@ def parts(sources: Sources, module: Module, function: str) -> list[Part]:
             found.setdefault(id(node), Part(owner, node))
             wanted.extend((owner, used) for used in _names(node))
             continue
-        imported = _imported(owner, name, sources)
+        origin, original = owner.imports.get(name, ("", ""))
+        if not _is_followed(origin, module, followed):
+            continue
+        imported = sources.module(origin)
         if imported is not None:
-            wanted.append(imported)
+            followed.add(origin)
+            wanted.append((imported, original))
     return list(found.values())
 
 
@@ -170,13 +179,13 @@ def _names(node: ast.AST) -> set[str]:
     return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
 
 
-def _imported(module: Module, name: str, sources: Sources) -> tuple[Module, str] | None:
-    """Return where a name comes from, if it is imported from a module of the project."""
-    if name not in module.imports:
-        return None
-    origin, original = module.imports[name]
-    found = sources.module(origin) if origin else None
-    return None if found is None else (found, original)
+def _is_followed(name: str, adapter: Module, followed: set[str]) -> bool:
+    """Return whether names are followed into a module."""
+    if name in followed:
+        return True
+    top = name.partition(".")[0]
+    foreign = top == MEGATRON and adapter.name.partition(".")[0] != MEGATRON
+    return bool(name) and not foreign and len(followed) < MODULE_LIMIT
 
 
 def _absolute(module: Module, node: ast.ImportFrom) -> str:

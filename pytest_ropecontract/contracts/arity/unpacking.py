@@ -51,14 +51,11 @@ class Unpacking:
 
 def find(parts: Sequence[Part], facts: Facts) -> list[Unpacking]:
     """Return the places that take another number of results than there are."""
-    functions = [
-        (part.module, node)
-        for part in parts
-        for node in ast.walk(part.node)
-        if isinstance(node, Function)
-    ]
+    functions = _Functions(parts)
     builders = {
-        node.name for _, node in functions if _constructed(node, facts, frozenset()) is not None
+        one.node.name
+        for one in functions.mentioning(CLASS_RETURNS)
+        if _constructed(one.node, facts, frozenset()) is not None
     }
     held = _held(parts, builders) | {INHERITED}
     facts = dataclasses.replace(facts, rotary=facts.rotary | held)
@@ -66,12 +63,44 @@ def find(parts: Sequence[Part], facts: Facts) -> list[Unpacking]:
     facts = dataclasses.replace(facts, returns=returns)
     wrappers = _wrappers(functions, facts)
     found: dict[tuple[str, int], Unpacking] = {}
-    for module, node in functions:
+    for one in functions.mentioning({*facts.rotary, *wrappers}):
         walk = _Walk(facts, wrappers)
-        walk.function(node)
+        walk.function(one.node)
         for line, expected, returned in walk.mismatches:
-            found.setdefault((module.name, line), Unpacking(module, line, expected, returned))
+            place = Unpacking(one.module, line, expected, returned)
+            found.setdefault((one.module.name, line), place)
     return sorted(found.values(), key=lambda one: (one.module.name, one.line))
+
+
+@dataclass(frozen=True)
+class _Defined:
+    """A function of an adapter, with the identifiers that it mentions."""
+
+    module: Module
+    node: Function
+    mentions: frozenset[str]
+
+
+class _Functions:
+    """The functions of an adapter, with those inside of other functions and classes."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self.all = [
+            _Defined(part.module, node, _identifiers(node))
+            for part in parts
+            for node in ast.walk(part.node)
+            if isinstance(node, Function)
+        ]
+        self.by_name = {one.node.name: one.node for one in self.all}
+
+    def mentioning(self, names: Iterable[str]) -> list[_Defined]:
+        """Return those that mention one of some names; no other has to be followed."""
+        wanted = frozenset(names)
+        return [one for one in self.all if not wanted.isdisjoint(one.mentions)]
+
+
+def _identifiers(node: ast.AST) -> frozenset[str]:
+    return frozenset(name for one in ast.walk(node) if (name := last_name(one)) is not None)
 
 
 def _held(parts: Sequence[Part], builders: set[str]) -> set[str]:
@@ -106,21 +135,16 @@ def _constructed(node: Function, facts: Facts, builders: frozenset[str]) -> set[
     return found or None
 
 
-def _constructed_returns(
-    functions: Sequence[tuple[Module, Function]],
-    facts: Facts,
-    builders: frozenset[str],
-) -> int:
+def _constructed_returns(functions: _Functions, facts: Facts, builders: frozenset[str]) -> int:
     """Return how many results there are: of the class that the adapter itself constructs.
 
     Where it constructs none, or several, or leaves that open, it is the class that Megatron
     builds.
     """
-    by_name = {node.name: node for _, node in functions}
     classes: set[str] = set()
-    for _, node in functions:
+    for one in functions.mentioning({*CLASS_RETURNS, *builders}):
         walk = _Walk(facts, {})
-        walk.function(node)
+        walk.function(one.node)
         for target, value in walk.assigned:
             if target not in facts.rotary:
                 continue
@@ -129,7 +153,9 @@ def _constructed_returns(
                 if name in CLASS_RETURNS:
                     classes.add(str(name))
                 elif name in builders:
-                    classes |= _constructed(by_name[str(name)], facts, frozenset()) or set()
+                    classes |= (
+                        _constructed(functions.by_name[str(name)], facts, frozenset()) or set()
+                    )
     counts = {CLASS_RETURNS[name] for name in classes if name in CLASS_RETURNS}
     return counts.pop() if len(counts) == 1 else facts.returns
 
@@ -146,16 +172,16 @@ def _options(value: ast.expr, facts: Facts) -> Iterator[ast.expr]:
         yield from _options(value.orelse, facts)
 
 
-def _wrappers(functions: Sequence[tuple[Module, Function]], facts: Facts) -> dict[str, int]:
+def _wrappers(functions: _Functions, facts: Facts) -> dict[str, int]:
     """Return the functions that hand on the result of an embedding, with their own count."""
     wrappers: dict[str, int] = {}
     for _ in range(3):  # a wrapper of a wrapper of a wrapper
         known = dict(wrappers)
-        for _, node in functions:
-            if node.name in facts.rotary:
+        for one in functions.mentioning({*facts.rotary, *wrappers}):
+            if one.node.name in facts.rotary:
                 continue
             walk = _Walk(facts, wrappers)
-            walk.function(node)
+            walk.function(one.node)
             counts = set()
             for value in walk.returned:
                 for option in _options(value, walk.facts):
@@ -166,7 +192,7 @@ def _wrappers(functions: Sequence[tuple[Module, Function]], facts: Facts) -> dic
             hands_on = any(result for _, result in counts)
             distinct = {count for count, _ in counts}
             if hands_on and len(distinct) == 1 and 0 not in distinct:
-                wrappers[node.name] = distinct.pop()
+                wrappers[one.node.name] = distinct.pop()
         if wrappers == known:
             break
     return wrappers

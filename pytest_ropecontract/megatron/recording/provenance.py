@@ -52,7 +52,9 @@ def name_of(source: Source, version: str, fingerprint: str) -> str:
         version: The version that the package states.
         fingerprint: Of the sources.
     """
-    name = f"{source.distribution or RELEASE}-{source.version or version}"
+    # Megatron in a checkout adds the commit to its version itself.
+    release = (source.version or version).partition("+")[0]
+    name = f"{source.distribution or RELEASE}-{release}"
     if source.revision is not None:
         commit, dash, state = source.revision.partition("-")
         name += f"+{commit[:ABBREVIATED]}{dash}{state}"
