@@ -9,11 +9,11 @@ import pytest
 from definitions import CASES, MEGATRON, Case
 from hypothesis import HealthCheck, Phase, settings
 from planting import fails, guards, pipeline, run
-from pytest_ropecontract.omission import drawing
 
 from pytest_ropecontract.contracts import rules
 from pytest_ropecontract.contracts.expectation import Expectation
 from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineSettings
+from pytest_ropecontract.omission import drawing
 from pytest_ropecontract.omission.engine import OmissionEngine
 from pytest_ropecontract.omission.mutations import mutations, values_of
 from pytest_ropecontract.omission.search import Surroundings, search
