@@ -47,7 +47,7 @@ def pipeline(config: pytest.Config, settings: PipelineSettings) -> PipelineSetti
         RopeContractError: An implementation raised, or returned something that is no
             mapping of settings.
     """
-    from pytest_ropecontract.megatron.pipeline import PipelineError
+    from pytest_ropecontract.megatron.framework import PipelineError
 
     known = [field.name for field in dataclasses.fields(settings)]
     for result in reversed(_call(config, PIPELINE, settings=settings)):
@@ -89,7 +89,7 @@ def checkpoints(config: pytest.Config, model: str) -> list[Path]:
 
 
 def _checked(name: str, value: Any) -> Any:
-    from pytest_ropecontract.megatron.pipeline import PipelineError
+    from pytest_ropecontract.megatron.framework import PipelineError
 
     if name in _LISTS:
         fits = isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)

@@ -20,7 +20,8 @@ from pytest_ropecontract.contracts.checkpoints.reach import Attributes, Reach
 from pytest_ropecontract.contracts.findings import Finding
 from pytest_ropecontract.definitions.definition import DefinitionError
 from pytest_ropecontract.errors import RopeContractError
-from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineCallError, PipelineSettings
+from pytest_ropecontract.megatron.framework import PipelineCallError
+from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineSettings
 from pytest_ropecontract.megatron.selection import choose
 from pytest_ropecontract.omission.engine import OmissionEngine
 from pytest_ropecontract.omission.mutations import values_of

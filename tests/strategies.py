@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hypothesis import strategies as st
 
 from pytest_ropecontract.megatron.recorded import RecordedMegatron
-from pytest_ropecontract.megatron.surface import NEWEST, load_shipped
+from pytest_ropecontract.megatron.surface_files import NEWEST, load_shipped
 
 if TYPE_CHECKING:
     from pytest_ropecontract.megatron.surface import OptionRecord, Surface

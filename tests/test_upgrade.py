@@ -11,7 +11,7 @@ from pytest_ropecontract.definitions import Registry
 from pytest_ropecontract.errors import RopeContractError
 from pytest_ropecontract.megatron.pipeline import PipelineSettings
 from pytest_ropecontract.megatron.recorded import RecordedMegatron
-from pytest_ropecontract.megatron.surface import load_shipped
+from pytest_ropecontract.megatron.surface_files import load_shipped
 from pytest_ropecontract.upgrade import Comparison, ModelChange, compare_models
 
 if TYPE_CHECKING:
@@ -57,8 +57,10 @@ def test_yarn_without_mla_is_built_from_0_19():
     assert not change.before.accepted
     assert change.before.refusals == (
         "megatron-core-0.18.2 has no flag --yarn-original-max-position-embeddings",
-        ("building the model raises AttributeError: 'TransformerConfig' object has no attribute "
-        "'yarn_rotary_scaling_factor'"),
+        (
+            "building the model raises AttributeError: 'TransformerConfig' object has no attribute "
+            "'yarn_rotary_scaling_factor'"
+        ),
     )
     assert change.after.accepted
     assert change.after.rope is not None

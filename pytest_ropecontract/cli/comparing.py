@@ -123,7 +123,7 @@ def _check_arguments(surface: Surface, given: Sequence[str]) -> None:
 
 
 def _same_version(live: Surface) -> Surface:
-    from pytest_ropecontract.megatron.surface import load_shipped, shipped
+    from pytest_ropecontract.megatron.surface_files import load_shipped, shipped
 
     # Megatron in a checkout adds the commit to its version.
     release = live.version.partition("+")[0]

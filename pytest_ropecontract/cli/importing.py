@@ -52,7 +52,7 @@ def choose(name: str) -> Megatron:
     """
     from pytest_ropecontract.megatron import selection
     from pytest_ropecontract.megatron.recorded import RecordedMegatron
-    from pytest_ropecontract.megatron.surface import load_file
+    from pytest_ropecontract.megatron.surface_files import load_file
 
     path = Path(name)
     try:
@@ -75,8 +75,8 @@ def record(names: Sequence[str], folders: Sequence[str], *, name: str | None = N
             or recorded.
     """
     from pytest_ropecontract.megatron import recording
+    from pytest_ropecontract.megatron.framework import add_options, importing_from, load_function
     from pytest_ropecontract.megatron.live import is_importable
-    from pytest_ropecontract.megatron.pipeline import add_options, importing_from, load_function
 
     with importing_from([_folder(folder) for folder in folders]):
         if not is_importable():

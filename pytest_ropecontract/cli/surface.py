@@ -76,7 +76,7 @@ def list_surfaces(_: argparse.Namespace) -> None:
     """Print the shipped surfaces, and whether there is a live Megatron."""
     from pytest_ropecontract.cli.tables import columns
     from pytest_ropecontract.megatron.live import is_importable
-    from pytest_ropecontract.megatron.surface import NEWEST, load_shipped, shipped
+    from pytest_ropecontract.megatron.surface_files import NEWEST, load_shipped, shipped
 
     live = is_importable()
     rows = [("NAME", "VERSION", "OPTIONS", "FROM")]
@@ -109,7 +109,7 @@ def record_surface(options: argparse.Namespace) -> None:
         RopeContractError: The file cannot be written, a folder or function does not exist,
             or Megatron cannot be imported or recorded.
     """
-    from pytest_ropecontract.megatron.surface import dump
+    from pytest_ropecontract.megatron.surface_files import dump
 
     target = Path(options.output)
     if options.name is not None:
@@ -123,7 +123,7 @@ def record_surface(options: argparse.Namespace) -> None:
 
 
 def _check_name(name: str) -> None:
-    from pytest_ropecontract.megatron.surface import shipped
+    from pytest_ropecontract.megatron.surface_files import shipped
 
     if not NAME.fullmatch(name):
         raise RopeContractError(

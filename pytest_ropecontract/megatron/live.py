@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_ropecontract.megatron import configuration, machine
 from pytest_ropecontract.megatron.backend import Config, ConfigRefusedError, RefusingParser
-from pytest_ropecontract.megatron.surface import Surface, SurfaceError, load_shipped, shipped
+from pytest_ropecontract.megatron.surface import Surface, SurfaceError
+from pytest_ropecontract.megatron.surface_files import load_shipped, shipped
 
 if TYPE_CHECKING:
     import argparse

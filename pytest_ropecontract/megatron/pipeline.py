@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import copy
-import difflib
-import importlib
 import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 from unittest import mock
 
-from pytest_ropecontract.errors import RopeContractError
 from pytest_ropecontract.megatron import command_line, configuration, machine
 from pytest_ropecontract.megatron.backend import (
     HELP_REFUSED,
@@ -24,6 +20,17 @@ from pytest_ropecontract.megatron.backend import (
     Config,
     ConfigRefusedError,
 )
+from pytest_ropecontract.megatron.framework import (
+    PipelineCallError,
+    PipelineError,
+    add_options,
+    import_attribute,
+    importing_from,
+    load_function,
+    missing_attribute,
+    place,
+)
+from pytest_ropecontract.megatron.namespaces import changed_dests, snapshot
 
 if TYPE_CHECKING:
     import io
@@ -49,14 +56,6 @@ ELSEWHERE = {
     "use_checkpoint_args": "--use-checkpoint-args takes values from the checkpoint",
     "heterogeneous_layers_config_path": "the heterogeneous config class is not covered",
 }
-
-
-class PipelineError(RopeContractError):
-    """A pipeline setting that cannot be used: nothing can be resolved with it."""
-
-
-class PipelineCallError(RopeContractError):
-    """A pipeline function that raised for one argv."""
 
 
 @dataclass(frozen=True)
@@ -424,7 +423,7 @@ class Pipeline:
         except (Exception, SystemExit) as error:
             raise PipelineCallError(
                 f"{key}: {name} raised {type(error).__name__}: {error}",
-                origin=_place(error),
+                origin=place(error),
                 remedy="list what needs a GPU in rope_contract_stubs, or correct the function",
             ) from error
 
@@ -458,13 +457,13 @@ class Pipeline:
         return None if name is None else (name, load_function(key, name))
 
     def _stub(self, name: str) -> tuple[Any, str]:
-        module, attribute = _import(name, "rope_contract_stubs")
+        module, attribute = import_attribute(name, "rope_contract_stubs")
         holder: Any = module
         *parents, last = attribute.split(".")
         for parent in parents:
             holder = getattr(holder, parent, None)
         if not hasattr(holder, last):
-            raise _missing("rope_contract_stubs", name, module)
+            raise missing_attribute("rope_contract_stubs", name, module)
         return holder, last
 
 
@@ -483,146 +482,5 @@ def statements(parser: argparse.ArgumentParser) -> dict[str, tuple[Statement, ..
     return {dest: tuple(one) for dest, one in found.items()}
 
 
-MUTABLE = frozenset({list, dict, set})
-
-
-def snapshot(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Copy values so that changing a list in one leaves the other; most values are atoms."""
-    copied = dict(values)
-    for name in [name for name, value in values.items() if type(value) in MUTABLE]:
-        value = values[name]
-        flat = type(value) is list and MUTABLE.isdisjoint(map(type, value))
-        copied[name] = value.copy() if flat else copy.deepcopy(value)
-    return copied
-
-
-def changed_dests(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """Return the names whose value is not what it was."""
-    missing = object()
-    return [
-        dest
-        for dest, value in after.items()
-        if before.get(dest, missing) is not value and not _equal(before.get(dest, missing), value)
-    ]
-
-
 def _first_argument(first: Any = None, *_: Any, **__: Any) -> Any:
     return first
-
-
-@contextlib.contextmanager
-def importing_from(folders: Sequence[str]) -> Iterator[None]:
-    """Look for modules in some folders before all others, for the duration."""
-    before = list(sys.path)
-    sys.path[:0] = [folder for folder in folders if folder not in before]
-    try:
-        yield
-    finally:
-        sys.path[:] = before
-
-
-def load_function(
-    key: str, name: str, *, folders_key: str = "rope_contract_pythonpath"
-) -> Callable[..., Any]:
-    """Import the function that a setting names.
-
-    Args:
-        key: The setting, for errors.
-        name: ``module:function``.
-        folders_key: The setting that adds folders to look in, for errors.
-
-    Raises:
-        PipelineError: The module cannot be imported, or has no such function.
-    """
-    module, attribute = _import(name, key, folders_key)
-    function: Any = module
-    for part in attribute.split("."):
-        function = getattr(function, part, None)
-    if function is None:
-        raise _missing(key, name, module)
-    if not callable(function):
-        raise PipelineError(f"{key}: {name} is a {type(function).__name__}, not a function")
-    loaded: Callable[..., Any] = function
-    return loaded
-
-
-def add_options(
-    key: str, name: str, function: Callable[..., Any], parser: argparse.ArgumentParser
-) -> argparse.ArgumentParser:
-    """Let a framework's function add its options, and return the parser that it returns.
-
-    Args:
-        key: The setting that names the function, for errors.
-        name: ``module:function``, for errors.
-        function: Gets the parser; returns it, another one, or nothing.
-        parser: The parser to add to.
-
-    Raises:
-        PipelineError: The function raised, or returned something else.
-    """
-    with machine.quiet():
-        try:
-            added = function(parser) or parser
-        except (Exception, SystemExit) as error:
-            raise PipelineError(
-                f"{key}: {name} raised {type(error).__name__}: {error}",
-                remedy="the function gets an argparse parser and adds options to it",
-            ) from error
-    if not isinstance(added, argparse.ArgumentParser):
-        raise PipelineError(f"{key}: {name} returned {type(added).__name__}, not a parser")
-    return added
-
-
-def _import(name: str, key: str, folders_key: str = "rope_contract_pythonpath") -> tuple[Any, str]:
-    module_name, colon, attribute = name.partition(":")
-    if not colon or not module_name or not attribute:
-        raise PipelineError(
-            f"{key}: {name!r} is not of the form module:attribute",
-            remedy="for example ropeframe.arguments:set_default_megatron_args",
-        )
-    try:
-        with machine.quiet():
-            return importlib.import_module(module_name), attribute
-    except ModuleNotFoundError as error:
-        if error.name and (module_name + ".").startswith(error.name + "."):
-            raise PipelineError(
-                f"{key}: there is no module {error.name!r}",
-                origin=f"{key} = {name}",
-                remedy=f"add its folder to {folders_key}",
-            ) from None
-        raise _broken(key, name, error) from error
-    except (Exception, SystemExit) as error:
-        raise _broken(key, name, error) from error
-
-
-def _broken(key: str, name: str, error: BaseException) -> PipelineError:
-    return PipelineError(
-        f"{key}: importing {name.partition(':')[0]!r} raised {type(error).__name__}: {error}",
-        origin=_place(error),
-    )
-
-
-def _missing(key: str, name: str, module: Any) -> PipelineError:
-    attribute = name.partition(":")[2]
-    near = difflib.get_close_matches(attribute, dir(module), n=3)
-    return PipelineError(
-        f"{key}: module {module.__name__!r} has no attribute {attribute!r}",
-        origin=f"{key} = {name}",
-        remedy=f"did you mean {', '.join(near)}?" if near else None,
-    )
-
-
-def _place(error: BaseException) -> str | None:
-    trace = error.__traceback__
-    place = None
-    while trace is not None:
-        place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
-        trace = trace.tb_next
-    return place
-
-
-def _equal(left: Any, right: Any) -> bool:
-    try:
-        return type(left) is type(right) and bool(left == right)
-    except Exception:  # noqa: BLE001  # arrays and the like compare in their own way
-        return left is right

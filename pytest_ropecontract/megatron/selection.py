@@ -8,13 +8,8 @@ from typing import TYPE_CHECKING
 
 from pytest_ropecontract.megatron.live import LiveMegatron, is_importable
 from pytest_ropecontract.megatron.recorded import RecordedMegatron
-from pytest_ropecontract.megatron.surface import (
-    NEWEST,
-    SurfaceError,
-    load_file,
-    load_shipped,
-    shipped,
-)
+from pytest_ropecontract.megatron.surface import SurfaceError
+from pytest_ropecontract.megatron.surface_files import NEWEST, load_file, load_shipped, shipped
 
 if TYPE_CHECKING:
     from pytest_ropecontract.megatron.backend import Megatron

@@ -6,8 +6,9 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_ropecontract.megatron.framework import PipelineCallError
 from pytest_ropecontract.megatron.incremental import IncrementalParser
-from pytest_ropecontract.megatron.pipeline import Parsed, PipelineCallError
+from pytest_ropecontract.megatron.pipeline import Parsed
 from pytest_ropecontract.omission.outcomes import SILENT, FieldChange, Outcome, changes, outcome
 from pytest_ropecontract.omission.units import RELEVANT, Omission, Units, units_of
 from pytest_ropecontract.rope.resolution import Refused, Resolution, resolve, resolve_parsed

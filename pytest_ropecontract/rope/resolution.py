@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pytest_ropecontract.megatron import configuration
 from pytest_ropecontract.megatron.backend import ConfigRefusedError
-from pytest_ropecontract.megatron.pipeline import VALIDATE_ARGS, PipelineCallError
+from pytest_ropecontract.megatron.framework import PipelineCallError
+from pytest_ropecontract.megatron.pipeline import VALIDATE_ARGS
 from pytest_ropecontract.megatron.surface import holds
 from pytest_ropecontract.rope.config import FIELDS, RopeConfig
 from pytest_ropecontract.rope.frequencies import magnitude, rotated_width, softmax_multiplier

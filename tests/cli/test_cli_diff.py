@@ -12,7 +12,7 @@ import pytest
 
 from pytest_ropecontract.cli import main
 from pytest_ropecontract.megatron.comparison import compare
-from pytest_ropecontract.megatron.surface import NEWEST, dump, load_shipped, shipped
+from pytest_ropecontract.megatron.surface_files import NEWEST, dump, load_shipped, shipped
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "example_project"

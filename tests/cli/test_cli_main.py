@@ -50,7 +50,7 @@ def test_an_interruption_has_its_own_exit_status(monkeypatch, capsys):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pytest_ropecontract.megatron.surface.load_shipped", interrupt)
+    monkeypatch.setattr("pytest_ropecontract.megatron.surface_files.load_shipped", interrupt)
 
     assert cli.main(["surface", "list"]) == 130
     assert capsys.readouterr().err == "interrupted\n"

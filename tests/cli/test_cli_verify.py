@@ -9,7 +9,8 @@ import pytest
 
 from pytest_ropecontract.cli import main
 from pytest_ropecontract.megatron import live, recording
-from pytest_ropecontract.megatron.surface import NEWEST, Source, dump, load_shipped, shipped
+from pytest_ropecontract.megatron.surface import Source
+from pytest_ropecontract.megatron.surface_files import NEWEST, dump, load_shipped, shipped
 
 
 @pytest.fixture

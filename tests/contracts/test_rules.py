@@ -11,7 +11,7 @@ from pytest_ropecontract.contracts import rules
 from pytest_ropecontract.contracts.findings import RULES, Finding, plain
 from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineSettings
 from pytest_ropecontract.megatron.recorded import RecordedMegatron
-from pytest_ropecontract.megatron.surface import load_shipped
+from pytest_ropecontract.megatron.surface_files import load_shipped
 from pytest_ropecontract.rope.resolution import resolve
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from pytest_ropecontract.megatron.backend import ConfigRefusedError
 from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineSettings
 from pytest_ropecontract.megatron.recorded import RecordedMegatron
 from pytest_ropecontract.megatron.selection import choose
-from pytest_ropecontract.megatron.surface import load_shipped
+from pytest_ropecontract.megatron.surface_files import load_shipped
 from pytest_ropecontract.rope.resolution import Resolution, resolve
 
 if TYPE_CHECKING:

@@ -103,10 +103,13 @@ def is_recorded(refused: Refused) -> bool:
     """Return whether a refusal is about something that the recording covers.
 
     Megatron's config also refuses values that have no part in rotation, such as a number of
-    experts without a width; those refusals are live only.
+    experts without a width; those refusals are live only. A TypeError is Python's: it says
+    which operation failed, and not on which value.
     """
+    if refused.by != "config":
+        return True
     patterns = [PATTERN_REFUSAL, *RECORDED_REFUSALS]
-    return refused.by != "config" or any(one.match(refused.message) for one in patterns)
+    return refused.error != "TypeError" and any(one.match(refused.message) for one in patterns)
 
 
 def same_rope(argv: list[str], *, framework: bool) -> None:

@@ -20,7 +20,8 @@ from pytest_ropecontract.cli import importing, main
 from pytest_ropecontract.megatron import recording
 from pytest_ropecontract.megatron.pipeline import Pipeline
 from pytest_ropecontract.megatron.recorded import RecordedMegatron
-from pytest_ropecontract.megatron.surface import Surface, SurfaceError, dump, parse
+from pytest_ropecontract.megatron.surface import Surface, SurfaceError
+from pytest_ropecontract.megatron.surface_files import dump, parse
 from pytest_ropecontract.rope.resolution import resolve
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import resources
 
 from pytest_ropecontract.cli import main
-from pytest_ropecontract.megatron.surface import load_file
+from pytest_ropecontract.megatron.surface_files import load_file
 
 
 def test_a_recording_is_byte_identical_to_the_shipped_one(tmp_path):

@@ -19,10 +19,11 @@ from likeness import live_megatron
 from pytest_ropecontract.megatron.comparison import compare
 from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineSettings
 from pytest_ropecontract.megatron.recorded import RecordedMegatron
-from pytest_ropecontract.megatron.surface import Surface, load_file
+from pytest_ropecontract.megatron.surface_files import load_file
 from pytest_ropecontract.rope.resolution import resolve
 
 if TYPE_CHECKING:
+    from pytest_ropecontract.megatron.surface import Surface
     from pytest_ropecontract.rope.resolution import Resolution
 
 FRAME = """

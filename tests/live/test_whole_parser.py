@@ -23,7 +23,8 @@ from likeness import (
 
 from pytest_ropecontract.contracts import rules
 from pytest_ropecontract.contracts.expectation import read
-from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineCallError, PipelineSettings
+from pytest_ropecontract.megatron.framework import PipelineCallError
+from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineSettings
 from pytest_ropecontract.rope.resolution import Resolution, resolve
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from strategies import MEGATRON, ODD_VALUES, argvs
 from pytest_ropecontract.megatron import command_line
 from pytest_ropecontract.megatron.backend import ArgumentRefusedError
 from pytest_ropecontract.megatron.recorded import RecordedMegatron
-from pytest_ropecontract.megatron.surface import load_shipped
+from pytest_ropecontract.megatron.surface_files import load_shipped
 
 PARSER = MEGATRON.new_parser()
 TABLE = command_line.arities(PARSER)

@@ -18,14 +18,8 @@ from pytest_ropecontract.megatron.comparison import (
     compatible,
     condition,
 )
-from pytest_ropecontract.megatron.surface import (
-    NEWEST,
-    Surface,
-    SurfaceError,
-    load_shipped,
-    parse,
-    shipped,
-)
+from pytest_ropecontract.megatron.surface import Surface, SurfaceError
+from pytest_ropecontract.megatron.surface_files import NEWEST, load_shipped, parse, shipped
 
 FOLDER = Path(__import__("pytest_ropecontract.megatron").megatron.__path__[0]) / "surfaces"
 DOCUMENT: dict[str, Any] = json.loads((FOLDER / f"{NEWEST}.json").read_text(encoding="utf-8"))

@@ -17,10 +17,10 @@ from pytest_ropecontract.errors import RopeContractError
 from pytest_ropecontract.megatron.comparison import compare
 from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineSettings
 from pytest_ropecontract.megatron.recorded import RecordedMegatron
-from pytest_ropecontract.megatron.surface import (
+from pytest_ropecontract.megatron.surface import SurfaceError
+from pytest_ropecontract.megatron.surface_files import (
     NEWEST,
     SIZE_LIMIT,
-    SurfaceError,
     dump,
     load_file,
     load_shipped,

@@ -12,14 +12,8 @@ import pytest
 from strategies import MEGATRON
 
 from pytest_ropecontract.megatron.backend import ConfigRefusedError
-from pytest_ropecontract.megatron.pipeline import (
-    Parsed,
-    Pipeline,
-    PipelineCallError,
-    PipelineError,
-    PipelineSettings,
-    Statement,
-)
+from pytest_ropecontract.megatron.framework import PipelineCallError, PipelineError
+from pytest_ropecontract.megatron.pipeline import Parsed, Pipeline, PipelineSettings, Statement
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -50,7 +50,7 @@ def test_neither_torch_nor_megatron_is_imported():
     code = (
         "import sys\n"
         "from pytest_ropecontract.megatron.recorded import RecordedMegatron\n"
-        "from pytest_ropecontract.megatron.surface import NEWEST, load_shipped\n"
+        "from pytest_ropecontract.megatron.surface_files import NEWEST, load_shipped\n"
         "RecordedMegatron(load_shipped(NEWEST)).new_parser()\n"
         "print(sorted({'torch', 'megatron', 'numpy', 'pytest', 'hypothesis'} & {*sys.modules}))\n"
     )

@@ -12,13 +12,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_ropecontract.megatron.recorded import RecordedMegatron
-from pytest_ropecontract.megatron.surface import (
+from pytest_ropecontract.megatron.surface import Surface, SurfaceError, holds
+from pytest_ropecontract.megatron.surface_files import (
     NEWEST,
     SIZE_LIMIT,
-    Surface,
-    SurfaceError,
     dump,
-    holds,
     load_file,
     load_shipped,
     parse,

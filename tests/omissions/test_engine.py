@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from strategies import argvs, joined, parts
 
-from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineCallError, PipelineSettings
+from pytest_ropecontract.megatron.framework import PipelineCallError
+from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineSettings
 from pytest_ropecontract.omission.engine import OmissionEngine
 from pytest_ropecontract.rope.resolution import resolve
 

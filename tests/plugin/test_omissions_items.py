@@ -598,3 +598,69 @@ def test_flag_that_is_too_long_for_a_line(flash: Project) -> None:
 
 def test_no_summary_of_losses_where_none_were_looked_at(flash: Project) -> None:
     assert not [line for line in flash.run("-v", "-k", "declared").summary if "refused" in line]
+
+
+# The strategy
+
+
+OWN = (
+    "from hypothesis import given, settings\n"
+    "from pytest_ropecontract import omissions\n"
+    "@settings(deadline=None, database=None, derandomize=True)\n"
+    "@given(omission={})\n"
+    "def test_own(omission, rope_resolve):\n"
+    "    assert rope_resolve(omission.argv).rope is None or omission.omitted{}\n"
+)
+OWN_ITEM = "tests/test_own.py::test_own"
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        "omissions('flash')",
+        "omissions('flash', at_most=2)",
+        "omissions('flash', only=['--rope-type', 'rotary_base'])",
+        "omissions('flash', only='--rope-type')",
+        "omissions(['--num-layers', '2', '--rotary-base', '1'])",
+    ],
+)
+def test_strategy_for_own_tests(flash: Project, strategy: str) -> None:
+    flash.test(OWN.format(strategy, ""), "test_own")
+
+    assert flash.run_without("tests").outcomes == {OWN_ITEM: "passed"}
+    assert flash.run("tests").outcomes == {OWN_ITEM: "passed"}
+
+
+def test_own_counterexample_is_short(flash: Project) -> None:
+    flash.test(OWN.format("omissions('flash')", " == ('--rope-type rope',)"), "test_own")
+
+    text = flash.run_without("tests").text(OWN_ITEM)
+
+    assert re.search(r"omission=without --\S+( \S+)?,", text)
+    assert "--hidden-size" not in text.partition("omission=without")[2].partition("rope_resolve")[0]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "message"),
+    [
+        ("omissions('flahs')", "there is no definition 'flahs'"),
+        ("omissions('flash', only=['--rope'])", "'--rope' is not on the command line"),
+        ("omissions('broken')", "broken"),
+    ],
+)
+def test_strategy_that_cannot_be_made(flash: Project, strategy: str, message: str) -> None:
+    flash.script("broken", "raise ValueError('gone')")
+    flash.test(OWN.format(strategy, ""), "test_own")
+
+    assert message in flash.run_without("tests").text(OWN_ITEM)
+
+
+@pytest.mark.parametrize("mode", ["prepend", "append", "importlib"])
+def test_every_way_of_importing(flash: Project, mode: str) -> None:
+    flash.write("tests/first/__init__.py", "")
+    flash.test(GUARD, "first/test_same")
+    flash.write("tests/second/__init__.py", "")
+    flash.test("rope_expect\ndef test_it(): pass\n", "second/test_same")
+
+    for args in ((ITEM,), ("tests/second", ITEM), ("tests/second/test_same.py::test_it", ITEM)):
+        assert flash.run(f"--import-mode={mode}", *args).outcomes[ITEM] == "passed"

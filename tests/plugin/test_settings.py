@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from plugin_project import MLA, PLAIN, YARN, Project
 
+from pytest_ropecontract.megatron.surface_files import shipped
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -329,8 +331,6 @@ def test_surface_that_is_not_known(plain: Project) -> None:
 
 
 def _shipped() -> list[str]:
-    from pytest_ropecontract.megatron.surface import shipped  # noqa: PLC0415
-
     return list(shipped())
 
 

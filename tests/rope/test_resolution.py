@@ -11,7 +11,8 @@ from hypothesis import example, given, settings
 from strategies import MEGATRON, argvs
 
 from pytest_ropecontract.definitions import Registry
-from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineCallError, PipelineSettings
+from pytest_ropecontract.megatron.framework import PipelineCallError
+from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineSettings
 from pytest_ropecontract.rope.config import FIELDS, RopeConfig
 from pytest_ropecontract.rope.resolution import ORIGINS, Refused, Resolution, resolve
 

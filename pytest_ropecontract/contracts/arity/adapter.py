@@ -135,8 +135,9 @@ def parts(sources: Sources, module: Module, function: str) -> list[Part]:
     """Return what an adapter consists of: the function, and what it refers to in the project.
 
     Names are followed through the module, and through ``import`` into other modules of the
-    project, but not into Megatron's own, which ask for the rope type themselves. Where the module does not define the function by a statement of its own, all of
-    the module belongs to it.
+    project, but not into Megatron's own, which ask for the rope type themselves. Where the
+    module does not define the function by a statement of its own, all of the module belongs
+    to it.
     """
     found: dict[int, Part] = {}
     wanted = deque([(module, function)])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pytest_ropecontract.contracts.checkpoints.expected import softmax_multiplier
 from pytest_ropecontract.contracts.expectation import equal
 from pytest_ropecontract.contracts.rules import ROPE_DESTS
-from pytest_ropecontract.megatron.pipeline import PipelineCallError
+from pytest_ropecontract.megatron.framework import PipelineCallError
 from pytest_ropecontract.rope.frequencies import yarn_get_mscale
 from pytest_ropecontract.rope.resolution import resolve
 

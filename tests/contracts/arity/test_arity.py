@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ropecontract.contracts.arity import rule
+from pytest_ropecontract.contracts.arity import adapter, rule
 from pytest_ropecontract.contracts.arity.rule import (
     NotCheckedError,
     check,
@@ -314,6 +314,54 @@ def test_attention_in_another_module(frame: Path) -> None:
     (finding,) = found(frame, "rope")
 
     assert finding.message.startswith("frame/attention.py:7 takes two results")
+
+
+def test_megatrons_own_modules_are_not_followed(frame: Path) -> None:
+    (frame / "megatron").mkdir()
+    (frame / "megatron/attention.py").write_text(
+        "class Attention:\n    def forward(self, n):\n        a, b = self.rotary_pos_emb(n)\n"
+    )
+    write(
+        frame,
+        """\
+        from megatron.attention import Attention
+
+        def get_spec(args, config):
+            return Attention
+        """,
+    )
+
+    assert found(frame, "rope") == []
+    (finding,) = check("m", built("rope", "--spec megatron.attention Attention"), frame, [])
+    assert finding.message.startswith("megatron/attention.py:3 takes two results")
+
+
+def test_modules_that_import_one_another(frame: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adapter, "MODULE_LIMIT", 5)
+    for number in range(20):
+        write(
+            frame,
+            f"""\
+            from .part{number + 1} import Attention{number + 1}
+
+            class Attention{number}(Attention{number + 1}):
+                def forward(self, length):
+                    table, mscale = self.rotary_pos_emb(length)
+            """,
+            f"part{number}",
+        )
+    write(
+        frame,
+        """\
+        from .part0 import Attention0
+        from .adapter import get_spec as again
+
+        def get_spec(args, config):
+            return again(Attention0)
+        """,
+    )
+
+    assert len(found(frame, "rope")) == 4
 
 
 def test_only_what_the_function_refers_to(frame: Path) -> None:

@@ -1,0 +1,166 @@
+"""Surfaces as JSON files: those of this package, and others."""
+
+from __future__ import annotations
+
+import json
+import math
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from pytest_ropecontract.megatron.surface import Surface, SurfaceError
+from pytest_ropecontract.megatron.surface_reader import MalformedError, check_characters, read
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+SCHEMA = 1
+NEWEST = "megatron-core-0.19.2"
+SIZE_LIMIT = 8 * 1024 * 1024
+
+
+def shipped() -> tuple[str, ...]:
+    """Return the names of the surfaces that are part of this package, sorted."""
+    folder = resources.files("pytest_ropecontract.megatron") / "surfaces"
+    return tuple(sorted(f.name[:-5] for f in folder.iterdir() if f.name.endswith(".json")))
+
+
+def load_shipped(name: str) -> Surface:
+    """Load a surface that is part of this package.
+
+    Raises:
+        SurfaceError: There is no surface of this name.
+    """
+    if name not in shipped():
+        raise SurfaceError(
+            f"no surface is named {name!r}",
+            details=[f"shipped: {', '.join(shipped())}"],
+            remedy="name a shipped surface, a JSON file, 'live' or 'auto'",
+        )
+    folder = resources.files("pytest_ropecontract.megatron") / "surfaces"
+    return parse((folder / f"{name}.json").read_text(encoding="utf-8"), f"{name}.json")
+
+
+def load_file(path: Path) -> Surface:
+    """Load a surface from a JSON file made by ``ropecontract surface record``.
+
+    Raises:
+        SurfaceError: The file cannot be read, or is no surface of this schema.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(SIZE_LIMIT + 1)
+        if len(content) > SIZE_LIMIT:
+            raise SurfaceError(
+                f"surface {path.name} is too large: more than {SIZE_LIMIT} bytes",
+                origin=str(path),
+            )
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise SurfaceError(f"surface {path.name} is not UTF-8 text", origin=str(path)) from None
+    except OSError as error:
+        raise SurfaceError(
+            f"surface {path.name} cannot be read: {error.strerror}", origin=str(path)
+        ) from None
+    return parse(text, path.name)
+
+
+def parse(text: str, name: str) -> Surface:
+    """Read a surface from JSON text.
+
+    Args:
+        text: The JSON document.
+        name: What to call it in errors.
+
+    Raises:
+        SurfaceError: Not JSON, cut off, of another schema, or with a field that is
+            missing or of the wrong type.
+    """
+    remedy = "record it anew: ropecontract surface record -o FILE"
+    try:
+        document = json.loads(text, parse_constant=_finite, parse_float=_finite)
+    except json.JSONDecodeError as error:
+        cut = text.lstrip().startswith("{") and not text.rstrip().endswith("}")
+        state = "is cut off" if cut else "is not JSON"
+        raise SurfaceError(
+            f"surface {name} {state} at line {error.lineno}: {error.msg}", remedy=remedy
+        ) from None
+    except RecursionError:
+        raise SurfaceError(f"surface {name} is nested too deeply", remedy=remedy) from None
+    except ValueError as error:
+        raise SurfaceError(
+            f"surface {name} has an unusable number: {error}", remedy=remedy
+        ) from None
+    if not isinstance(document, dict):
+        raise SurfaceError(f"surface {name} is a {type(document).__name__}, not an object")
+    schema = document.get("schema")
+    if schema != SCHEMA or type(schema) is not int:
+        raise SurfaceError(
+            f"surface {name} has schema {schema!r}, this version reads {SCHEMA}",
+            remedy=remedy,
+        )
+    try:
+        check_characters(text, document)
+        return read(document)
+    except MalformedError as error:
+        raise SurfaceError(f"surface {name} is malformed: {error}", remedy=remedy) from None
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is not finite")
+    return number
+
+
+def dump(surface: Surface) -> str:
+    """Return a surface as JSON text, the same for the same surface."""
+    document: dict[str, Any] = {
+        "schema": SCHEMA,
+        "name": surface.name,
+        "version": surface.version,
+        "fingerprint": surface.fingerprint,
+        "source": _slim(surface.source),
+        "enums": {name: dict(members) for name, members in sorted(surface.enums.items())},
+        "options": [_slim(option) for option in surface.options],
+        "edits": [_slim(edit) for edit in surface.edits],
+        "refusals": [_slim(refusal) for refusal in surface.refusals],
+        "classes": [_slim(one) for one in surface.classes],
+        "extras": [_slim(one) for one in surface.extras],
+        "paths": [_slim(path) for path in surface.paths.values()],
+        "rules": [_slim(rule) for rule in surface.rules],
+    }
+    return _Writer().document(document)
+
+
+class _Writer:
+    """Writes one record a line: small, and readable as a difference."""
+
+    def document(self, document: Mapping[str, Any]) -> str:
+        parts = []
+        for key, value in document.items():
+            if isinstance(value, list):
+                lines = ",\n  ".join(self.line(item) for item in value)
+                parts.append(f' "{key}": [\n  {lines}\n ]' if value else f' "{key}": []')
+            else:
+                parts.append(f' "{key}": {self.line(value)}')
+        return "{\n" + ",\n".join(parts) + "\n}\n"
+
+    def line(self, value: Any) -> str:
+        return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+
+
+def _slim(record: Any) -> Any:
+    """Turn records into JSON values, leaving out what equals the record's defaults."""
+    if isinstance(record, dict):
+        return {name: _slim(value) for name, value in record.items()}
+    if isinstance(record, list | tuple):
+        return [_slim(value) for value in record]
+    if not hasattr(record, "__dataclass_fields__"):
+        return record
+    return {
+        name: _slim(getattr(record, name))
+        for name, spec in record.__dataclass_fields__.items()
+        if getattr(record, name) != spec.default
+        or type(getattr(record, name)) is not type(spec.default)
+    }
