@@ -76,7 +76,8 @@ class LiveMegatron:
                     "or choose a recorded surface",
                 ) from error
         self._is_active = False
-        self.version = str(self.core.__version__)
+        # In a git repository the package adds the commit, of whatever lies around it.
+        self.version = str(self.core.__version__).partition("+")[0]
         self.package = Path(str(self.core.__file__)).parent
         self.fingerprint = fingerprint(self.package.parent)
         self.surface = surface or self._rules()

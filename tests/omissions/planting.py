@@ -33,7 +33,7 @@ def pipeline(case: Case) -> Pipeline:
     return pipeline_of(repr(case.settings))
 
 
-@functools.lru_cache(maxsize=2000)
+@functools.lru_cache(maxsize=400)
 def scratch(settings: str, argv: tuple[str, ...]) -> Resolution:
     return resolve(pipeline_of(settings), argv)
 

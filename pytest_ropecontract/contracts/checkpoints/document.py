@@ -43,8 +43,10 @@ def load(path: Path, name: str) -> dict[str, Any]:
         content = _content(path, name)
     except OSError as error:
         raise CheckpointError(f"{name} cannot be read: {error.strerror}", remedy=_REMEDY) from None
-    except ValueError as error:  # a null byte in the path
-        raise CheckpointError(f"{name} cannot be read: {error}", remedy=_REMEDY) from None
+    except ValueError:
+        raise CheckpointError(
+            f"{name} cannot be read: its path has a null character", remedy=_REMEDY
+        ) from None
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -124,7 +124,7 @@ def test_endless_device() -> None:
 
 
 def test_name_that_no_file_has() -> None:
-    assert headline(Path("a\0b")) == f"{NAME} cannot be read: embedded null byte"
+    assert headline(Path("a\0b")) == f"{NAME} cannot be read: its path has a null character"
 
 
 def test_byte_order_mark(file: Path) -> None:
