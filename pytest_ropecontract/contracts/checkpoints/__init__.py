@@ -1,6 +1,8 @@
 """Checkpoints as contracts: what a published ``config.json`` says about RoPE.
 
-``document`` reads the file, ``reader`` finds the RoPE in it, ``blocks`` reads one set of
-RoPE parameters with the help of ``keys`` and ``values``, ``published`` holds the outcome,
-and ``comparison`` turns it into findings about what is built.
+``files`` says which files are a model's, ``document`` reads one, ``reader`` finds the RoPE in
+it, and ``blocks`` reads one set of RoPE parameters; ``keys``, ``values`` and ``model_types``
+hold what both need. ``published`` is the outcome. ``comparison`` turns it into findings about
+what is built, with ``expected`` for the size of a difference and ``reach`` for what would set a
+value.
 """
