@@ -53,13 +53,13 @@ def value_of(attribute: Attribute, name: str, namespace: Mapping[str, Any]) -> A
     return value
 
 
-def layer_pattern(value: Any, layers: int, name: str) -> Any:
+def layer_pattern(value: Any, layers: Any, name: str) -> Any:
     """Return a list with an element for every layer, as the config makes it of a number.
 
     Raises:
         ConfigRefusedError: The list has another length, or the number does not divide it.
     """
-    if not isinstance(value, int):
+    if isinstance(value, list | tuple):
         if len(value) != layers:
             raise ConfigRefusedError(
                 "config",
@@ -67,6 +67,9 @@ def layer_pattern(value: Any, layers: int, name: str) -> Any:
                 f"Length of no_rope list ({len(value)}) must match the number of layers ({layers})",
             )
         return value
+    if not isinstance(value, int) or not isinstance(layers, int):
+        text = f"{name}={value!r} and num_layers={layers!r} are not both whole numbers"
+        raise ConfigRefusedError("config", "unresolvable", text)
     if layers % value:
         text = f"{name}={value} should be divisible by num_layers={layers}."
         raise ConfigRefusedError("config", "AssertionError", text)

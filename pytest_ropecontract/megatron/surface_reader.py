@@ -99,6 +99,8 @@ class _Reader:
         if len(set(flags)) < len(flags):
             twice = next(flag for index, flag in enumerate(flags) if flag in flags[:index])
             raise MalformedError(f"two options have the flag {twice}")
+        if not surface.classes:
+            raise MalformedError("classes names no config class")
         if len(surface.paths) < len(paths):
             raise MalformedError("two paths have one name")
         for rule in surface.rules:
@@ -235,7 +237,7 @@ class _Reader:
         quotient = None
         if record.get("quotient") is not None:
             names = self.texts(record, "quotient", where)
-            if len(names) != 2:  # noqa: PLR2004
+            if len(names) != 2:  # noqa: PLR2004  # the dividend and the divisor
                 raise MalformedError(f"{where}.quotient needs two attributes")
             quotient = (names[0], names[1])
         return Edit(

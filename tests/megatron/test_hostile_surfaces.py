@@ -373,6 +373,9 @@ PLACES = places(SMALL)
 @example(("refusals", 0, "message"), "{num_layers}" * 50)
 @example(("extras", 0, "attributes", "yarn_mscale", "dest"), "")
 @example(("edits", 2, "quotient"), ["num_layers", "swiglu"])
+@example(("options", 0, "value_type"), None)
+@example(("options", 0, "action"), "append")
+@example(("classes",), [])
 def test_whatever_stands_anywhere(place: tuple[str | int, ...], value: Any):
     use(changed(*place, to=value))
 

@@ -291,6 +291,16 @@ def test_a_pattern_of_absurdly_many_layers_takes_no_memory():
         configure("--no-rope-freq", "1", num_layers=10**12)
 
 
+@pytest.mark.parametrize(("frequency", "layers"), [(2, "4"), (2.0, 4), ("1", 4)])
+def test_a_pattern_that_is_not_made_of_whole_numbers_is_refused(frequency: Any, layers: Any):
+    with pytest.raises(ConfigRefusedError) as caught:
+        configure(no_rope_freq=frequency, num_layers=layers)
+
+    assert caught.value.message == (
+        f"no_rope_freq={frequency!r} and num_layers={layers!r} are not both whole numbers"
+    )
+
+
 def test_a_recorded_refusal_has_megatrons_text():
     with pytest.raises(ConfigRefusedError) as caught:
         configure("--multi-latent-attention", "--rope-type", "rope")

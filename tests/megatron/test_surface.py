@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_ropecontract.megatron.recorded import RecordedMegatron
-from pytest_ropecontract.megatron.surface import Surface, SurfaceError, holds
+from pytest_ropecontract.megatron.surface import ConfigClass, Surface, SurfaceError, holds
 from pytest_ropecontract.megatron.surface_files import (
     NEWEST,
     SIZE_LIMIT,
@@ -116,8 +116,8 @@ def test_a_surface_with_every_kind_of_record_survives():
     }
 
 
-def test_an_empty_surface_survives():
-    surface = Surface("n", "1", "f", (), {}, (), (), (), (), {}, ())
+def test_a_surface_with_only_a_config_class_survives():
+    surface = Surface("n", "1", "f", (), {}, (), (), (ConfigClass("Config", {}, {}),), (), {}, ())
 
     assert parse(dump(surface), "n.json") == surface
 
@@ -349,6 +349,7 @@ MALFORMED = {
         changed("paths", to=[*SMALL["paths"], *SMALL["paths"]]),
         "two paths have one name",
     ),
+    "no config class": (changed("classes", to=[]), "classes names no config class"),
 }
 CASES = BAD_TEXTS | {
     name: (text, f"surface bad.json is malformed: {what}")
