@@ -46,7 +46,7 @@ def _project(config: pytest.Config) -> Project:
 
 def _failure(problem: str, config: pytest.Config) -> BaseException:
     """Return what lets a fixture fail with a text and without a traceback."""
-    text = paths.printable(paths.portable(problem, config.rootpath))
+    text = paths.portable(problem, config.rootpath)
     failed: BaseException = pytest.fail.Exception(text, pytrace=False)
     return failed
 

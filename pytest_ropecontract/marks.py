@@ -205,7 +205,7 @@ def assert_marks(item: pytest.Item) -> list[Finding]:
     """
     findings, problem = _findings(item)
     if problem is not None:
-        pytest.fail(paths.printable(paths.portable(problem, item.config.rootpath)), pytrace=False)
+        pytest.fail(paths.portable(problem, item.config.rootpath), pytrace=False)
     failed = [one for one in findings if one.status == "fail"]
     if failed:
         raise ContractFailed(failed)

@@ -8,12 +8,14 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from pytest_ropecontract.errors import raised_at
+
 _BEFORE = r"(?<![\w./~-])"
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 
 
 def portable(text: str, root: Path) -> str:
-    """Return a text with its paths relative to where they belong.
+    """Return a printable text with its paths relative to where they belong.
 
     Args:
         text: For example an error with the place where it came from.
@@ -29,7 +31,7 @@ def portable(text: str, root: Path) -> str:
     text = re.sub(rf"{_BEFORE}{scratch}/[\w.-]+", "<temporary>", text)
     home = re.escape(str(Path.home()))
     text = re.sub(rf"{_BEFORE}{home}(?![\w.-])", "~", text) if len(home) > 1 else text
-    return _ADDRESS.sub("0x...", text)
+    return printable(_ADDRESS.sub("0x...", text))
 
 
 def _inside(found: re.Match[str]) -> str:
@@ -42,7 +44,7 @@ def portable_value(value: Any, root: Path) -> Any:
     Texts that are no Unicode, and numbers that JSON does not have, are written out.
     """
     if isinstance(value, str):
-        return printable(portable(value, root))
+        return portable(value, root)
     if isinstance(value, float) and value - value != 0.0:
         return str(value)
     if isinstance(value, list | tuple):
@@ -59,9 +61,5 @@ def printable(text: str) -> str:
 
 def place(error: BaseException, root: Path) -> str | None:
     """Return the innermost line at which an error was raised, relative to a folder."""
-    trace = error.__traceback__
-    found = None
-    while trace is not None:
-        found = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
-        trace = trace.tb_next
+    found = raised_at(error)
     return None if found is None else portable(found, root)

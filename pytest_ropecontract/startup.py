@@ -6,7 +6,7 @@ import pytest
 
 from pytest_ropecontract import collection, paths
 from pytest_ropecontract.errors import RopeContractError
-from pytest_ropecontract.megatron.live import is_importable
+from pytest_ropecontract.megatron.selection import is_live
 from pytest_ropecontract.megatron.surface import SurfaceError
 from pytest_ropecontract.session import ContractSession
 
@@ -29,7 +29,7 @@ def start(config: pytest.Config) -> None:
 
 
 def _usage_error(text: str, config: pytest.Config) -> pytest.UsageError:
-    return pytest.UsageError(paths.printable(paths.portable(text, config.rootpath)))
+    return pytest.UsageError(paths.portable(text, config.rootpath))
 
 
 def _check(config: pytest.Config) -> None:
@@ -48,7 +48,6 @@ def _check(config: pytest.Config) -> None:
 
 def _leaves_it_to_workers(config: pytest.Config) -> bool:
     """Importing a live Megatron takes seconds, for nothing in a process that runs no items."""
-    name = collection.options_of(config).settings.surface
-    live = name == "live" or (name == "auto" and is_importable())
+    live = is_live(collection.options_of(config).settings.surface)
     distributed = bool(config.getoption("numprocesses", None) or config.getoption("tx", None))
     return live and (distributed or bool(config.getoption("collectonly", False)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,7 +15,7 @@ from pytest_ropecontract.marks import ContractFailed, allowed_reason
 from pytest_ropecontract.report.document import DOCUMENT, model_document
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pytest_ropecontract.contracts.findings import Finding
@@ -30,10 +31,8 @@ def test_declared(rope_model: str, request: pytest.FixtureRequest) -> None:
 def test_expected(rope_model: str, request: pytest.FixtureRequest) -> None:
     """What is built is what the marks ``rope_expect`` demand."""
     project = project_of(request.config)
-    examination = project.examine(rope_model)
+    examination = _examine(request, rope_model)
     expectations = request.config.stash.get(EXPECTATIONS, {}).get(rope_model, [])
-    if examination.error is not None and _has_sibling(request, "test_declared"):
-        pytest.skip(f"test_declared says why nothing is known of {rope_model}")
     findings: list[Finding] = []
     if examination.error is None:
         for expectation in expectations:
@@ -46,29 +45,20 @@ def test_expected(rope_model: str, request: pytest.FixtureRequest) -> None:
 def test_checkpoint(rope_model: str, request: pytest.FixtureRequest) -> None:
     """What is built is what the model's published checkpoint says."""
     project = project_of(request.config)
-    examination = project.examine(rope_model)
-    if examination.error is not None and _has_sibling(request, "test_declared"):
-        pytest.skip(f"test_declared says why nothing is known of {rope_model}")
+    examination = _examine(request, rope_model)
     findings: Sequence[Finding] = ()
     files: Sequence[Path] = ()
-    problem = None
     if examination.error is None:
-        try:
+        with _failing(request):
             files = project.checkpoints(rope_model)
             findings = project.check_checkpoints(rope_model)
-        except RopeContractError as error:
-            problem = paths.portable(str(error), request.config.rootpath)
-    if problem is not None:
-        pytest.fail(paths.printable(problem), pytrace=False)
     _settle(request, examination, findings, contracts=len(files))
 
 
 def test_arity(rope_model: str, request: pytest.FixtureRequest) -> None:
     """The adapter that ``--spec`` names takes as many results as the built class returns."""
     project = project_of(request.config)
-    examination = project.examine(rope_model)
-    if examination.error is not None and _has_sibling(request, "test_declared"):
-        pytest.skip(f"test_declared says why nothing is known of {rope_model}")
+    examination = _examine(request, rope_model)
     findings: Sequence[Finding] = ()
     if examination.error is None:
         try:
@@ -81,18 +71,13 @@ def test_arity(rope_model: str, request: pytest.FixtureRequest) -> None:
 def test_omissions(rope_model: str, request: pytest.FixtureRequest) -> None:
     """No flag can be lost so that YaRN is built and no contract of the model notices."""
     project = project_of(request.config)
-    examination = project.examine(rope_model)
-    if examination.error is not None and _has_sibling(request, "test_declared"):
-        pytest.skip(f"test_declared says why nothing is known of {rope_model}")
+    examination = _examine(request, rope_model)
     expectations = request.config.stash.get(EXPECTATIONS, {}).get(rope_model, [])
     given = options_of(request.config)
     search = None
     if examination.error is None:
-        try:
+        with _failing(request):
             search = project.search_omissions(rope_model, expectations, given.examples, given.seed)
-        except RopeContractError as error:
-            text = paths.portable(str(error), request.config.rootpath)
-            pytest.fail(paths.printable(text), pytrace=False)
         if search is None:
             pytest.skip(f"nothing is built from the flags of {rope_model}")
     _settle(
@@ -102,6 +87,24 @@ def test_omissions(rope_model: str, request: pytest.FixtureRequest) -> None:
         contracts=None,
         omissions=search.losses if search else None,
     )
+
+
+def _examine(request: pytest.FixtureRequest, model: str) -> Examination:
+    """Return what is known of a model; skip where ``test_declared`` says why that is nothing."""
+    examination = project_of(request.config).examine(model)
+    if examination.error is not None and _has_sibling(request, "test_declared"):
+        pytest.skip(f"test_declared says why nothing is known of {model}")
+    return examination
+
+
+@contextlib.contextmanager
+def _failing(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail, without a traceback, where a setting of the project cannot be used."""
+    try:
+        yield
+    except RopeContractError as error:
+        text = paths.portable(str(error), request.config.rootpath)
+        raise pytest.fail.Exception(text, pytrace=False) from None
 
 
 def _has_sibling(request: pytest.FixtureRequest, function: str) -> bool:

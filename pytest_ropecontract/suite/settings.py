@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fnmatch
 
 import pytest
 
@@ -30,7 +29,7 @@ def test_allowances(request: pytest.FixtureRequest) -> None:
             project.check_checkpoints(model)
         with contextlib.suppress(NotCheckedError):
             project.check_arity(model)
-        if any(one.rule == OMISSION and fnmatch.filter([model], one.models) for one in allowances):
+        if any(one.rule == OMISSION and one.is_for(model) for one in allowances):
             found = expectations.get(model, [])
             given = options_of(request.config)
             project.search_omissions(model, found, given.examples, given.seed)
@@ -38,7 +37,7 @@ def test_allowances(request: pytest.FixtureRequest) -> None:
         one
         for one in allowances
         # Of a model that cannot be expanded nobody knows what there would be to allow.
-        if one not in project.used_allowances and not fnmatch.filter(unknown, one.models)
+        if one not in project.used_allowances and not any(map(one.is_for, unknown))
     ]
     if unused:
         lines = [f"rope_contract_allow: {unused[0]} allows nothing any more"]

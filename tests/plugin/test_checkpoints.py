@@ -180,6 +180,17 @@ def test_hook_that_gives_something_else(plain: Project, body: str, line: str) ->
     assert done.outcomes[DECLARED] == "passed"
 
 
+@pytest.mark.parametrize("item", ["checkpoint", "omissions"])
+def test_hook_that_gives_something_else_is_told_once_by_every_item(
+    plain: Project, item: str
+) -> None:
+    plain.conftest("def pytest_ropecontract_checkpoints(model): return 5")
+
+    told = run(plain, "-k", item).text(f"scripts/models/plain.py::test_{item}[plain]")
+
+    assert told.count("which is no path") == 1
+
+
 def link_in_a_circle(path: Path) -> None:
     path.unlink()
     path.symlink_to(path.name)
