@@ -1,4 +1,4 @@
-"""The error that every layer raises for input that cannot be used."""
+"""The error that every layer raises for input that cannot be used, and where others arose."""
 
 from __future__ import annotations
 
@@ -40,3 +40,13 @@ class RopeContractError(Exception):
         if remedy is not None:
             lines.append(f"  remedy: {remedy}")
         super().__init__("\n".join(lines))
+
+
+def raised_at(error: BaseException) -> str | None:
+    """Return the file and the line at which an error was raised: the innermost one."""
+    trace = error.__traceback__
+    found = None
+    while trace is not None:
+        found = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return found

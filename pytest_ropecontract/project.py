@@ -7,7 +7,6 @@ import dataclasses
 import functools
 import re
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract.contracts import allowances as allowing
@@ -105,6 +104,7 @@ class Project:
         self._checkpoints_of = checkpoints_of
         self._checkpoints: dict[str, tuple[Path, ...]] | None = None
         self._named_checkpoints: dict[str, tuple[Path, ...]] = {}
+        self._read_checkpoints: dict[Path, Checkpoint | CheckpointError] = {}
         self._pipeline: Pipeline | None = None
         self._examined: dict[str, Examination] = {}
         self._resolved: dict[tuple[str, ...], Resolution] = {}
@@ -227,14 +227,21 @@ class Project:
     def _compare(self, model: str, resolution: Resolution, reach: Finder) -> list[Finding]:
         found: list[Finding] = []
         for path in self.checkpoints(model):
-            name = self._shown(path)
-            try:
-                checkpoint = checkpoint_reader.load(path, name)
-            except CheckpointError as error:
-                found.append(Finding("checkpoint", model, error.headline, remedy=error.remedy))
+            read = self._checkpoint(path)
+            if isinstance(read, CheckpointError):
+                found.append(Finding("checkpoint", model, read.headline, remedy=read.remedy))
             else:
-                found.extend(comparison.check(model, checkpoint, resolution, reach))
+                found.extend(comparison.check(model, read, resolution, reach))
         return found
+
+    def _checkpoint(self, path: Path) -> Checkpoint | CheckpointError:
+        """Return what a checkpoint's file says, or why it cannot be read; it is read once."""
+        if path not in self._read_checkpoints:
+            try:
+                self._read_checkpoints[path] = checkpoint_reader.load(path, self._shown(path))
+            except CheckpointError as error:
+                self._read_checkpoints[path] = error.with_traceback(None)
+        return self._read_checkpoints[path]
 
     def search_omissions(
         self,
@@ -258,11 +265,13 @@ class Project:
         whole = self._resolution(model)
         if whole is None or whole.rope is None:
             return None
-        published = self._readable_checkpoints(model)
+        # Those that cannot be read are findings already.
+        read = [self._checkpoint(path) for path in self.checkpoints(model)]
+        published = [one for one in read if not isinstance(one, CheckpointError)]
         # Which of the two rules a difference falls under takes several resolutions to tell, and
         # matters only where one of them is allowed.
         told_apart = any(
-            one.rule in ("checkpoint", "unreachable-field") and fnmatchcase(model, one.models)
+            one.rule in ("checkpoint", "unreachable-field") and one.is_for(model)
             for one in self.settings.allowances
         )
         finder: Finder = Reach(self.pipeline) if told_apart else Attributes()
@@ -270,7 +279,7 @@ class Project:
 
         def fails(findings: Iterable[Finding]) -> bool:
             return any(
-                one.status in failing and not any(a.covers(one) for a in self.settings.allowances)
+                one.status in failing and allowing.covering(one, self.settings.allowances) is None
                 for one in findings
             )
 
@@ -306,14 +315,6 @@ class Project:
             if name != model and _first_word(name) == _first_word(model):
                 with contextlib.suppress(RopeContractError):  # its own items say why
                     found[name] = values_of(units_of(self.pipeline, self.expand(name)))
-        return found
-
-    def _readable_checkpoints(self, model: str) -> list[Checkpoint]:
-        """Return the checkpoints of a model that can be read; the others are findings."""
-        found = []
-        for path in self.checkpoints(model):
-            with contextlib.suppress(CheckpointError):
-                found.append(checkpoint_reader.load(path, self._shown(path)))
         return found
 
     def may_have_adapter(self, model: str) -> bool:
@@ -361,7 +362,7 @@ class Project:
         strict = [allowing.strict(one) if self.settings.strict else one for one in findings]
         for finding in strict:
             # Also a note: it is what fails with --rope-contract-strict.
-            cover = next((a for a in self.settings.allowances if a.covers(finding)), None)
+            cover = allowing.covering(finding, self.settings.allowances)
             if cover is not None:
                 self.used_allowances.add(cover)
         return allowing.apply(strict, self.settings.allowances)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ropecontract import collection, uncollected
-from pytest_ropecontract.megatron.live import is_importable
+from pytest_ropecontract.megatron.selection import is_live
 from pytest_ropecontract.report import document, json, terminal
 from pytest_ropecontract.suite.modules import modules_for
 
@@ -36,8 +36,7 @@ class ContractSession:
         return f"rope-contract: {self._surface()}, {count} {noun}"
 
     def _surface(self) -> str:
-        name = collection.options_of(self.config).settings.surface
-        if name == "live" or (name == "auto" and is_importable()):
+        if is_live(collection.options_of(self.config).settings.surface):
             try:
                 return f"megatron-core {metadata.version('megatron-core')} (live)"
             except metadata.PackageNotFoundError:

@@ -107,13 +107,14 @@ def _modules(
 
 
 def _roots(config: pytest.Config) -> list[Path]:
+    root = config.rootpath
     named = [
-        config.rootpath / path
+        root / path
         for pattern in config.getini("testpaths")
         # As pytest expands testpaths; Path.glob takes no absolute ones, and no "..".
-        for path in sorted(glob.glob(pattern, root_dir=config.rootpath, recursive=True))  # noqa: PTH207
+        for path in sorted(glob.glob(pattern, root_dir=root, recursive=True))  # noqa: PTH207  # see above
     ]
-    return named or [config.rootpath]
+    return named or [root]
 
 
 def _folder(

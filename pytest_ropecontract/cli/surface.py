@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001  # has no other name
+    from pytest_ropecontract.cli.comparing import Commands
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
 
@@ -45,11 +45,7 @@ def add_commands(commands: Commands) -> None:
         "and the ways to a rotary embedding.",
         allow_abbrev=False,
     )
-    showing.add_argument(
-        "surface",
-        metavar="NAME|PATH",
-        help="a name from the list, a version, 'live', or a file made by 'surface record'",
-    )
+    showing.add_argument("surface", metavar="NAME|PATH", help=importing.SURFACE_HELP)
     showing.set_defaults(run=show_surface)
 
     recording = under.add_parser(

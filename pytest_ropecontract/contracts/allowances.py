@@ -26,9 +26,13 @@ class Allowance:
     rule: str
     reason: str
 
+    def is_for(self, model: str) -> bool:
+        """Return whether a model is one of those that this line names."""
+        return fnmatchcase(model, self.models)
+
     def covers(self, finding: Finding) -> bool:
         """Return whether a finding is allowed by this line."""
-        return finding.rule == self.rule and fnmatchcase(finding.model, self.models)
+        return finding.rule == self.rule and self.is_for(finding.model)
 
     def __str__(self) -> str:
         return f"{self.models} {self.rule} {self.reason}"
@@ -58,7 +62,7 @@ def read(lines: Iterable[str]) -> tuple[Allowance, ...]:
                 details=[f"rules: {', '.join(RULES)}"],
                 remedy=f"did you mean {near[0]}?" if near else "a line is: MODEL_GLOB RULE reason",
             )
-        if len(parts) == 2:  # noqa: PLR2004
+        if not parts[2:]:
             raise AllowanceError(
                 f"rope_contract_allow: {line.strip()!r} gives no reason",
                 remedy="say why it is allowed: MODEL_GLOB RULE reason",
@@ -72,11 +76,16 @@ def strict(finding: Finding) -> Finding:
     return replace(finding, status="fail") if finding.status == "note" else finding
 
 
+def covering(finding: Finding, allowances: Iterable[Allowance]) -> Allowance | None:
+    """Return the first line that covers a finding, or None."""
+    return next((one for one in allowances if one.covers(finding)), None)
+
+
 def apply(findings: Iterable[Finding], allowances: Sequence[Allowance]) -> tuple[Finding, ...]:
     """Return the findings with those that fail and are covered marked as allowed."""
     result = []
     for finding in findings:
-        cover = next((one for one in allowances if one.covers(finding)), None)
+        cover = covering(finding, allowances)
         if cover is not None and finding.status == "fail":
             result.append(finding.allowed(cover.reason))
         else:

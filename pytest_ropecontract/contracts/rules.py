@@ -188,10 +188,11 @@ def _repeated_flags(model: str, resolution: Resolution) -> Iterator[Finding]:
 def _states_the_same(one: Occurrence, other: Occurrence) -> bool:
     if not one.values or not other.values:
         return (one.flag, one.values) == (other.flag, other.values)
-    return equal([_number(value) for value in one.values], [_number(v) for v in other.values])
+    return equal([number(value) for value in one.values], [number(v) for v in other.values])
 
 
-def _number(text: str) -> float | str:
+def number(text: str) -> float | str:
+    """Return the number that a flag's value writes, or the text where it is none."""
     try:
         return float(text)
     except ValueError:

@@ -210,7 +210,7 @@ def _end(pid: int) -> int:
 def _children() -> list[int]:
     own = os.getpid()
     try:
-        with open(f"/proc/self/task/{own}/children", encoding="ascii") as file:  # noqa: PTH123
+        with open(f"/proc/self/task/{own}/children", encoding="ascii") as file:  # noqa: PTH123 - no pathlib
             return [int(pid) for pid in file.read().split()]
     except OSError:
         return []

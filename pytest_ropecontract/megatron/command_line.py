@@ -69,8 +69,7 @@ def arities(parser: argparse.ArgumentParser) -> dict[str, Arity]:
 
 def actions(parser: argparse.ArgumentParser) -> Sequence[argparse.Action]:
     """Return the actions of a parser, in the order in which they were added."""
-    # argparse has no public list of a parser's actions; the name is stable since 2.7.
-    return parser._actions  # noqa: SLF001
+    return parser._actions  # noqa: SLF001  # has no public name; stable since Python 2.7
 
 
 def split(argv: Sequence[str], table: Mapping[str, Arity]) -> tuple[Occurrence, ...]:
@@ -112,6 +111,7 @@ def is_flag(token: str, table: Mapping[str, Arity]) -> bool:
 # A flag with one of these more says the opposite.
 NEGATIONS = frozenset({"no", "disable"})
 SAME_WORD = 0.7
+MORE_WORDS = 2
 
 
 def nearest_flag(flag: str, known: Iterable[str]) -> str | None:
@@ -135,7 +135,7 @@ def _likeness(words: tuple[str, ...], known: tuple[str, ...]) -> float:
     """Return how likely a flag with known words is meant, from 0, not at all, to 1."""
     more = len(known) - len(words)
     if more:
-        starts = range(more + 1) if 0 < more <= 2 and len(words) > 1 else ()  # noqa: PLR2004
+        starts = range(more + 1) if 0 < more <= MORE_WORDS and len(words) > 1 else ()
         within = any(known[at : at + len(words)] == words for at in starts)
         score = len(words) / len(known) if within else 0.0
     else:

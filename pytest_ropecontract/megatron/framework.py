@@ -9,7 +9,7 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pytest_ropecontract.errors import RopeContractError
+from pytest_ropecontract.errors import RopeContractError, raised_at
 from pytest_ropecontract.megatron import machine
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def import_attribute(
 def _broken(key: str, name: str, error: BaseException) -> PipelineError:
     return PipelineError(
         f"{key}: importing {name.partition(':')[0]!r} raised {type(error).__name__}: {error}",
-        origin=place(error),
+        origin=raised_at(error),
     )
 
 
@@ -132,13 +132,3 @@ def missing_attribute(key: str, name: str, module: Any) -> PipelineError:
         origin=f"{key} = {name}",
         remedy=f"did you mean {', '.join(near)}?" if near else None,
     )
-
-
-def place(error: BaseException) -> str | None:
-    """Return file and line of where an exception was raised."""
-    trace = error.__traceback__
-    found = None
-    while trace is not None:
-        found = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
-        trace = trace.tb_next
-    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import copy
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,13 @@ def snapshot(values: Mapping[str, Any]) -> dict[str, Any]:
         flat = type(value) is list and MUTABLE.isdisjoint(map(type, value))
         copied[name] = value.copy() if flat else copy.deepcopy(value)
     return copied
+
+
+def copy_of(values: Mapping[str, Any]) -> argparse.Namespace:
+    """Return a namespace with copies of some values."""
+    namespace = argparse.Namespace()
+    vars(namespace).update(snapshot(values))
+    return namespace
 
 
 def changed_dests(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:

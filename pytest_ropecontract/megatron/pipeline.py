@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 from unittest import mock
 
+from pytest_ropecontract.errors import raised_at
 from pytest_ropecontract.megatron import command_line, configuration, machine
 from pytest_ropecontract.megatron.backend import (
     HELP_REFUSED,
@@ -28,9 +29,8 @@ from pytest_ropecontract.megatron.framework import (
     importing_from,
     load_function,
     missing_attribute,
-    place,
 )
-from pytest_ropecontract.megatron.namespaces import changed_dests, snapshot
+from pytest_ropecontract.megatron.namespaces import changed_dests, copy_of, snapshot
 
 if TYPE_CHECKING:
     import io
@@ -269,8 +269,7 @@ class Pipeline:
         Raises:
             PipelineCallError: A function of the framework raised.
         """
-        namespace = argparse.Namespace()
-        vars(namespace).update(snapshot(parsed))
+        namespace = copy_of(parsed)
         fillers: dict[str, str] = {}
         with self.active():
             for name, function in self._defaults:
@@ -321,10 +320,8 @@ class Pipeline:
                 raise ConfigRefusedError("config", "unresolvable", reason)
         configuration.check_refusals(surface, "validate_args", parsed.unedited)
         configuration.check_refusals(surface, "config", parsed.unpinned)
-        namespace = argparse.Namespace()
-        vars(namespace).update(snapshot(parsed.namespace))
         with self.active():
-            config = self.megatron.configure(namespace)
+            config = self.megatron.configure(copy_of(parsed.namespace))
         configuration.check_refusals(surface, "model", {**parsed.namespace, **config.values})
         return config
 
@@ -337,8 +334,7 @@ class Pipeline:
         if self._rotary is None:
             return {}
         given = config.instance or argparse.Namespace(**config.values)
-        namespace = argparse.Namespace()
-        vars(namespace).update(snapshot(parsed.namespace))
+        namespace = copy_of(parsed.namespace)
         with self.active():
             result = self._call("rope_contract_rotary", self._rotary, namespace, given)
         if not isinstance(result, dict):
@@ -423,7 +419,7 @@ class Pipeline:
         except (Exception, SystemExit) as error:
             raise PipelineCallError(
                 f"{key}: {name} raised {type(error).__name__}: {error}",
-                origin=place(error),
+                origin=raised_at(error),
                 remedy="list what needs a GPU in rope_contract_stubs, or correct the function",
             ) from error
 

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from pytest_ropecontract.megatron.backend import Megatron
 
 
+def is_live(name: str) -> bool:
+    """Return whether a setting names the importable Megatron."""
+    return name == "live" or (name == "auto" and is_importable())
+
+
 def choose(name: str, root: Path) -> Megatron:
     """Return the Megatron that a setting names.
 
@@ -26,10 +31,10 @@ def choose(name: str, root: Path) -> Megatron:
     Raises:
         SurfaceError: There is no such surface, or it cannot be read or imported.
     """
-    if name == "auto":
-        return _live() if is_importable() else _shipped(NEWEST)
-    if name == "live":
+    if is_live(name):
         return _live()
+    if name == "auto":
+        return _shipped(NEWEST)
     for known in shipped():
         if name in (known, known.removeprefix("megatron-core-")):
             return _shipped(known)

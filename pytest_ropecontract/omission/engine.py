@@ -66,11 +66,11 @@ class OmissionEngine:
 
         Where a function of the framework raises, that refuses the command line.
         """
-        remaining = self.units.remaining(omitted)
         try:
-            return resolve_parsed(self.pipeline, remaining, self.parser.parse(omitted))
+            parsed = self.parser.parse(omitted)
+            return resolve_parsed(self.pipeline, parsed.argv[parsed.base_length :], parsed)
         except PipelineCallError as error:
-            return self._raised(remaining, error)
+            return self._raised(self.units.remaining(omitted), error)
 
     def resolve_argv(self, argv: Sequence[str]) -> Resolution:
         """Resolve another command line, through the same pipeline.

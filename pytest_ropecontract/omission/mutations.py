@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_ropecontract.contracts.expectation import equal
-from pytest_ropecontract.contracts.rules import ROPE_DESTS
+from pytest_ropecontract.contracts.rules import ROPE_DESTS, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -94,16 +94,9 @@ def _taken(siblings: Siblings, dest: str, value: str) -> Iterator[tuple[str, str
     known = [value]
     for model, values in siblings.items():
         taken = values.get(dest)
-        if taken is not None and not any(equal(_number(taken), _number(one)) for one in known):
+        if taken is not None and not any(equal(number(taken), number(one)) for one in known):
             known.append(taken)
             yield f"as in {model}", taken
-
-
-def _number(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def _other_value(value: str) -> str | None:

@@ -116,10 +116,11 @@ def search(
         )
         for gap in gaps
     ]
-    unnoticed.extend(_mutated(engine, around, gaps))
+    mutated = list(mutations(engine.pipeline, engine.units, around.siblings))
+    unnoticed.extend(_mutated(mutated, engine, around, gaps))
     findings = [
         *_findings(model, engine.whole, unnoticed, around),
-        *_misspelled(model, engine, around),
+        *_misspelled(model, mutated, engine),
     ]
     return Search(_losses(engine), tuple(gaps), tuple(findings), engine.tried)
 
@@ -160,11 +161,14 @@ def _note(engine: OmissionEngine, trial: Trial, gaps: list[Trial]) -> None:
 
 
 def _mutated(
-    engine: OmissionEngine, around: Surroundings, gaps: Sequence[Trial]
+    mutated: Sequence[Mutation],
+    engine: OmissionEngine,
+    around: Surroundings,
+    gaps: Sequence[Trial],
 ) -> list[_Unnoticed]:
     """Return what happens unnoticed when a value is repeated, exchanged or misplaced."""
     found = []
-    for mutation in mutations(engine.pipeline, engine.units, around.siblings):
+    for mutation in mutated:
         if mutation.spelling or any(gap.omission.indices <= mutation.indices for gap in gaps):
             # Where nobody notices that a flag is lost, another value of it goes unnoticed, too.
             continue
@@ -176,7 +180,7 @@ def _mutated(
     return found
 
 
-def _misspelled(model: str, engine: OmissionEngine, around: Surroundings) -> list[Finding]:
+def _misspelled(model: str, mutated: Sequence[Mutation], engine: OmissionEngine) -> list[Finding]:
     """Return where ``--flag=value`` is something else than ``--flag value``."""
     return [
         Finding(
@@ -187,7 +191,7 @@ def _misspelled(model: str, engine: OmissionEngine, around: Surroundings) -> lis
             argv=mutation.argv,
             remedy="let the framework's own parser take both spellings",
         )
-        for mutation in mutations(engine.pipeline, engine.units, around.siblings)
+        for mutation in mutated
         if mutation.spelling and not _same(engine, mutation)
     ]
 

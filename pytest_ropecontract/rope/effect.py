@@ -27,6 +27,7 @@ SAME_FACTOR = 1e-9
 NOT_NUMBERS = ("attention", "rotary_percent", "rotary_class", "returns")
 FACTORS = ("magnitude", "softmax_multiplier")
 _LONG_NUMBER = 1e6
+_TWO_DIGITS = 10
 
 
 @dataclass(frozen=True)
@@ -241,7 +242,7 @@ def _short(ratio: float) -> str:
         return f"{ratio:.2g}"
     if abs(ratio - 1.0) < 1e-3:  # noqa: PLR2004  # "x1.00" would say that nothing differs
         return f"{ratio:.9g}"
-    return f"{ratio:.4g}" if ratio < 10 else f"{ratio:.1f}"  # noqa: PLR2004
+    return f"{ratio:.4g}" if ratio < _TWO_DIGITS else f"{ratio:.1f}"
 
 
 def _listed(values: Sequence[int]) -> str:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 SELECTORS = ("rope_type", "position_embedding_type")
 RESULT_TESTS = frozenset({"isinstance", "len", "is_tensor", "type", "hasattr"})
 _UNKNOWN = object()
+# Names may be bound to one another.
+_DEEPEST = 20
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ def holds(  # noqa: PLR0911  # one way out for every kind of condition
     test: ast.expr, facts: Facts, depth: int = 0
 ) -> bool | None:
     """Return whether a condition holds for what is built, or None where that is not known."""
-    if depth > 20:  # noqa: PLR2004  # names that are bound to one another
+    if depth > _DEEPEST:
         return None
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         inner = holds(test.operand, facts, depth + 1)
@@ -100,7 +102,7 @@ def _asked(call: ast.Call, facts: Facts) -> bool | None:  # noqa: PLR0911  # one
     subject = last_name(call.args[0])
     if name == "is_tensor" and subject in facts.results:
         return facts.returns == 1
-    if name != "isinstance" or len(call.args) != 2:  # noqa: PLR2004
+    if name != "isinstance" or len(call.args) != 2:  # noqa: PLR2004  # its object and its classes
         return None
     given = call.args[1]
     classes = {last_name(one) for one in (given.elts if isinstance(given, ast.Tuple) else [given])}

@@ -40,6 +40,8 @@ LLAMA3_FIELDS = (
 )
 # Megatron's llama3 rule has no arguments for these.
 LLAMA3_CONSTANTS = {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
+# How many layers without RoPE are named before the rest is only counted.
+_LISTED = 4
 
 
 @dataclass(frozen=True)
@@ -317,7 +319,7 @@ def _shown(name: str, value: Any) -> str:
         skipped = [index for index, skips in enumerate(value) if skips]
         if not skipped:
             return "none"
-        return f"{len(skipped)} layers ({', '.join(map(str, skipped[:4]))}" + (
-            ", ...)" if len(skipped) > 4 else ")"  # noqa: PLR2004
-        )
+        listed = [str(index) for index in skipped[:_LISTED]]
+        listed += ["..."] if len(skipped) > _LISTED else []
+        return f"{len(skipped)} layers ({', '.join(listed)})"
     return plain(value)

@@ -45,8 +45,8 @@ def find(root: Path, patterns: Sequence[str], models: Iterable[str]) -> dict[str
     for model in models:
         for pattern in patterns:
             named = pattern.replace(MODEL, glob.escape(model))
-            # Path.glob takes no absolute pattern.
-            for path in glob.glob(named, root_dir=root, recursive=True):  # noqa: PTH207
+            matching = glob.glob(named, root_dir=root, recursive=True)  # noqa: PTH207  # absolute, too
+            for path in matching:
                 known = owners.get(path)
                 if known is None or len(known) < len(model):
                     owners[path] = model

@@ -53,6 +53,8 @@ SPARSE = {
     "sparse": ("--experimental-attention-variant", "dsa", "--linear-attention-freq", "2"),
 }
 SAMPLES = 64
+# The share of the values of a sample that are not those of the point it is drawn around.
+CHANGED = 0.5
 Values = dict[str, Any]
 Point = tuple[str, Values]
 
@@ -224,7 +226,7 @@ def _always(
     draw = random.Random(0)  # noqa: S311  # a fixed sample, so that a recording repeats
     for _ in range(SAMPLES):
         sample = {
-            dest: draw.choice(values) if draw.random() < 0.5 else point[dest]  # noqa: PLR2004
+            dest: draw.choice(values) if draw.random() < CHANGED else point[dest]
             for dest, values in allowed.items()
         }
         if refused(sample) is None:

@@ -95,7 +95,7 @@ class Laboratory:
         """Parse an argv, as Megatron's ``parse_args`` does in a one-process run."""
         namespace = self.parser.parse_args(list(argv))
         namespace.rank, namespace.world_size = 0, 1
-        namespace._is_global_batch_size_explicitly_specified = False  # noqa: SLF001
+        namespace._is_global_batch_size_explicitly_specified = False  # noqa: SLF001  # as Megatron
         return namespace
 
     def validate(self, namespace: argparse.Namespace) -> argparse.Namespace:
@@ -151,9 +151,12 @@ class Laboratory:
             return self._build_gpt_directly(namespace, config, spec)
         model_config = from_args(namespace, config=config)
         object.__setattr__(model_config, "transformer_layer_spec", spec)
+        return self._build_model(models.GPTModelBuilder, model_config, changes)
+
+    def _build_model(self, builder: Any, model_config: Any, changes: Mapping[str, Any]) -> Any:
+        """Call the model as the pretraining scripts of versions with a builder do."""
         vars(model_config.transformer).update(changes)
-        builder = models.GPTModelBuilder(model_config)
-        return builder.build_model(self.groups, pre_process=True, post_process=True)
+        return builder(model_config).build_model(self.groups, pre_process=True, post_process=True)
 
     def _build_gpt_directly(self, namespace: argparse.Namespace, config: Any, spec: Any) -> Any:
         """Call the model as the pretraining scripts of versions without a builder do."""
@@ -181,10 +184,8 @@ class Laboratory:
         utilities: Any = importlib.import_module("megatron.training.argument_utils")
         model_config = utilities.hybrid_config_from_args(namespace, config=config)
         object.__setattr__(model_config, "hybrid_stack_spec", spec)
-        vars(model_config.transformer).update(changes)
-        builder = models.HybridModelBuilder(model_config)
         with mock.patch.object(stack, "TENorm", self._identity):
-            return builder.build_model(self.groups, pre_process=True, post_process=True)
+            return self._build_model(models.HybridModelBuilder, model_config, changes)
 
     def _build_mamba(
         self, namespace: argparse.Namespace, config: Any, changes: Mapping[str, Any]

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 PLACEMENT = frozenset({"use_cpu_initialization", "cp_group"})
 COMMON_LAYERS = "****"
 FACTOR = 40.0
+# What an integer is changed to, to see what follows it; another one where it is this already.
+INTEGER = 32
 Cell = dict[str, Any]
 
 
@@ -226,10 +228,10 @@ def _alternatives(current: Any) -> list[Any]:
     if isinstance(current, bool):
         return [not current]
     if isinstance(current, int):
-        return [32 if current != 32 else 48]  # noqa: PLR2004
+        return [48 if current == INTEGER else INTEGER]
     if isinstance(current, float):
         return [current + 0.5]
-    return [32, 2.5] if current is None else []
+    return [INTEGER, 2.5] if current is None else []
 
 
 def _reads(model: _Model, built: Built, names: Sequence[str]) -> dict[str, Argument]:
