@@ -1,0 +1,1 @@
+"""What launchers would have run: recorded, never executed."""
