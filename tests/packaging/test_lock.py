@@ -15,7 +15,7 @@ CHECKOUT = Path(__file__).parents[2]
 LOCK = CHECKOUT / ".ci" / "requirements-dev.txt"
 pytestmark = pytest.mark.skipif(not LOCK.exists(), reason="no checkout: an sdist has no lock")
 PINNED = re.compile(
-    r"^(?P<name>[\w.-]+)==(?P<version>[^\s;]+)(?: ; (?P<marker>[^\\]+?))? \\$", re.M
+    r"^(?P<name>[\w.-]+)==(?P<version>[^\s;]+)(?: ; (?P<marker>[^\\]+?))? \\$", re.MULTILINE
 )
 
 
