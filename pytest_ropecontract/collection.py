@@ -99,6 +99,8 @@ def _applies(item: pytest.Item | pytest.Collector) -> bool:
     callspec = getattr(item, "callspec", None)
     model = callspec.params.get("rope_model") if callspec is not None else None
     name = getattr(item, "originalname", None)
+    if name == "test_snapshot":
+        return options_of(item.config).keeps_snapshots
     if model is None or name not in ("test_checkpoint", "test_arity"):
         return True
     from pytest_ropecontract.errors import RopeContractError

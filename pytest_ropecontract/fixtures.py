@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
-from pytest_ropecontract import paths
+from pytest_ropecontract import owners, paths
 from pytest_ropecontract.collection import project_of
 from pytest_ropecontract.errors import RopeContractError
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pytest_ropecontract.project import Project
     from pytest_ropecontract.rope.config import RopeConfig
     from pytest_ropecontract.rope.resolution import Resolution
+    from pytest_ropecontract.snapshots.extension import RopeSnapshot
 
 
 class RopeExpand(Protocol):
@@ -162,6 +163,22 @@ def rope_config(
         message = refused.message if refused is not None else "refused"
         raise _failure(f"rope_config: {rope_model}: nothing is built: {message}", pytestconfig)
     return resolution.rope
+
+
+@pytest.fixture
+def rope_snapshot(request: pytest.FixtureRequest) -> RopeSnapshot:
+    """What was written down in ``rope_contract_snapshots``: ``assert argv == rope_snapshot``.
+
+    It takes a command line (a list of strings), what ``rope_resolve`` returns, a ``RopeConfig``,
+    or what a launcher would have run, and writes one line for every flag or field. Several in one
+    test can have names: ``rope_snapshot(name="two_nodes")``. syrupy's options apply.
+    """
+    if not owners.is_loaded(request.config):
+        raise _failure("rope_snapshot needs syrupy, which this run does not load", request.config)
+    try:
+        return owners.snapshot_of(request)
+    except (RopeContractError, pytest.UsageError) as error:
+        raise _failure(str(error), request.config) from None
 
 
 @pytest.fixture

@@ -59,6 +59,9 @@ TEXTS = {
         "How many omissions Hypothesis draws for every model. Default: the max_examples of the "
         "Hypothesis profile, 100 where none is loaded. 0: none."
     ),
+    "rope_contract_snapshots": (
+        "Folder, from rootdir, of the snapshots. Default: tests/rope_snapshots"
+    ),
     "rope_contract_unknown": (
         "reject (default), or drop where the framework ignores unknown flags."
     ),
@@ -131,6 +134,7 @@ class Options:
         seed: Of the draws, as ``--hypothesis-seed`` gives it, or None.
         reports: Files to write.
         surface_from: The option, variable or ini key that names the surface.
+        keeps_snapshots: Whether the project has snapshots of its models, or asks for them.
         settings: What the project states about itself.
     """
 
@@ -142,6 +146,7 @@ class Options:
     seed: int | str | None
     reports: tuple[Path, ...]
     surface_from: str
+    keeps_snapshots: bool
     settings: Settings
 
 
@@ -164,6 +169,7 @@ def read(config: pytest.Config) -> Options:
     except RopeContractError as error:
         raise pytest.UsageError(str(error)) from None
     surface, surface_from = _surface(config)
+    snapshots = _snapshots(config)
     return Options(
         enabled=bool(config.getoption("rope_contract")),
         models=_lines(config, "rope_contract_models") or DEFAULT_MODELS,
@@ -172,6 +178,7 @@ def read(config: pytest.Config) -> Options:
         examples=_examples(config),
         seed=_seed(config),
         surface_from=surface_from,
+        keeps_snapshots=_keeps_snapshots(config, snapshots),
         reports=tuple(_report(config, name) for name in config.getoption("rope_contract_report")),
         settings=Settings(
             root=config.rootpath,
@@ -182,6 +189,7 @@ def read(config: pytest.Config) -> Options:
                 config.getoption("rope_contract_strict") or _ini(config, "rope_contract_strict")
             ),
             checkpoints=_checkpoints(config),
+            snapshots=snapshots,
         ),
     )
 
@@ -208,6 +216,27 @@ def _checkpoints(config: pytest.Config) -> tuple[str, ...]:
     except RopeContractError as error:
         raise pytest.UsageError(str(error)) from None
     return patterns
+
+
+def _snapshots(config: pytest.Config) -> str:
+    """Return the folder of the snapshots, an absolute path."""
+    from pytest_ropecontract.snapshots import FOLDER
+
+    text = _text(config, "rope_contract_snapshots") or FOLDER
+    folder = Path(os.path.normpath(config.rootpath / Path(text).expanduser()))
+    if folder.exists() and not folder.is_dir():
+        raise pytest.UsageError(f"rope_contract_snapshots: {text!r} is a file, not a folder")
+    return str(folder)
+
+
+def _keeps_snapshots(config: pytest.Config, folder: str) -> bool:
+    """Return whether a missing snapshot is a fault: nobody has to keep any."""
+    return (
+        Path(folder).is_dir()
+        or _text(config, "rope_contract_snapshots") is not None
+        or bool(config.getoption("update_snapshots", default=False))
+        or bool(config.getoption("update_new_snapshots_only", default=False))
+    )
 
 
 def _text(config: pytest.Config, name: str) -> str | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ropecontract import collection, marks, options
+from pytest_ropecontract import collection, marks, options, owners
 from pytest_ropecontract.fixtures import (
     rope_config,
     rope_contract_of,
@@ -15,6 +15,7 @@ from pytest_ropecontract.fixtures import (
     rope_models,
     rope_omissions,
     rope_resolve,
+    rope_snapshot,
 )
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ __all__ = [
     "rope_models",
     "rope_omissions",
     "rope_resolve",
+    "rope_snapshot",
 ]
 
 
@@ -46,6 +48,7 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marks and, where asked for, start a session."""
     collection.begin(config)
+    owners.hide_from_others(config)
     config.addinivalue_line(
         "markers",
         "rope_expect(kind, original_max_position_embeddings, beta_fast, beta_slow, *, "
@@ -70,6 +73,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Remember the contracts of all tests, also of those that are deselected later."""
+    owners.remember(session.config, items)
     if session.config.getoption("rope_contract"):
         marks.gather(session, items)
 
@@ -78,10 +82,18 @@ def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.It
 def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
     """Assert the contracts of a test before its body."""
     __tracebackhide__ = True
-    if item.get_closest_marker(marks.NAME) is None:
-        return (yield)
-    allowed = marks.assert_marks(item)
+    marked = item.get_closest_marker(marks.NAME) is not None
+    allowed = marks.assert_marks(item) if marked else ()
     result = yield
+    item.stash[owners.FINISHED] = True
     if allowed:
         pytest.xfail(marks.allowed_reason(allowed))
     return result
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_assertrepr_compare(left: object, right: object) -> Generator[None, Any, Any]:
+    """Begin with the whole story where a snapshot differs."""
+    explanations = yield
+    lines = owners.explanation(left, right)
+    return explanations if lines is None else [lines, *explanations]

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pytest_ropecontract import snapshots
 from pytest_ropecontract.contracts import allowances as allowing
 from pytest_ropecontract.contracts import rules
 from pytest_ropecontract.contracts.arity import rule as arity
@@ -52,6 +53,7 @@ class Settings:
         strict: Whether what is only noted fails.
         checkpoints: Globs, from the root, of the checkpoints of a model; ``{model}`` stands
             for its name.
+        snapshots: The folder of the snapshots, from the root.
     """
 
     root: Path
@@ -60,6 +62,7 @@ class Settings:
     allowances: tuple[Allowance, ...] = ()
     strict: bool = False
     checkpoints: tuple[str, ...] = files.DEFAULT_PATTERNS
+    snapshots: str = snapshots.FOLDER
 
 
 @dataclass(frozen=True)

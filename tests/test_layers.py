@@ -16,9 +16,10 @@ ROOT = Path(pytest_ropecontract.__file__).parent
 
 # The parts of the package from left to right: each imports from those before it alone.
 ORDER = (
-    *("errors", "paths", "definitions", "megatron", "rope", "contracts", "omission"),
+    *("errors", "paths", "writing", "definitions", "megatron", "rope", "contracts", "omission"),
     *("launchers", "snapshots", "upgrade", "project"),
-    *("options", "hooked", "uncollected", "collection", "strategies", "marks", "fixtures"),
+    *("options", "hooked", "uncollected", "collection", "owners"),
+    *("strategies", "marks", "fixtures"),
     *("report", "suite", "session", "startup", "hookspecs", "plugin", "cli"),
 )
 # The parts that know of a library.

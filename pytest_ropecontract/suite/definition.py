@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ropecontract import paths
+from pytest_ropecontract import owners, paths
 from pytest_ropecontract.collection import EXPECTATIONS, options_of, project_of
 from pytest_ropecontract.contracts.arity.rule import NotCheckedError
 from pytest_ropecontract.errors import RopeContractError
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from pytest_ropecontract.contracts.findings import Finding
     from pytest_ropecontract.project import Examination
+    from pytest_ropecontract.snapshots.extension import RopeSnapshot
 
 
 def test_declared(rope_model: str, request: pytest.FixtureRequest) -> None:
@@ -87,6 +88,22 @@ def test_omissions(rope_model: str, request: pytest.FixtureRequest) -> None:
         contracts=None,
         omissions=search.losses if search else None,
     )
+
+
+def test_snapshot(rope_model: str, request: pytest.FixtureRequest) -> None:
+    """The flags, and what is built from them, are those that were written down."""
+    if not owners.is_loaded(request.config):
+        pytest.skip("snapshots need syrupy, which this run does not load")
+    examination = _examine(request, rope_model)
+    if examination.error is not None:
+        _settle(request, examination, (), contracts=None)
+    snapshot: RopeSnapshot = request.getfixturevalue(owners.FIXTURE)
+    kept = (examination.expansion and examination.expansion.argv, examination.resolution)
+    # Both are compared, so that an update writes both.
+    changes = [snapshot.change() for one in kept if one is not None and one != snapshot]
+    if changes:
+        text = "\n\n".join("\n".join(change.lines) for change in changes)
+        pytest.fail(paths.printable(text), pytrace=False)
 
 
 def _examine(request: pytest.FixtureRequest, model: str) -> Examination:
