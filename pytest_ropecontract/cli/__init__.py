@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pytest_ropecontract.cli import surface
+from pytest_ropecontract.cli import snapshot, surface
 from pytest_ropecontract.errors import RopeContractError
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     surface.add_commands(commands)
+    snapshot.add_commands(commands)
     return parser
 
 
