@@ -33,22 +33,31 @@ def story(before: str, now: str) -> str:
 
 def _changes(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
     """Yield a sentence for every line that was changed, added, removed or moved, in order."""
-    moved = Counter(old) & Counter(new)
-    arrived: Counter[str] = Counter()
-    for removed, added in _blocks(old, new):
-        left = list(added)
+    blocks = list(_blocks(old, new))
+    lost = Counter(line for removed, _ in blocks for line in removed)
+    moved = lost & Counter(line for _, added in blocks for line in added)
+    leaving, arriving = moved.copy(), moved.copy()
+    for removed, added in blocks:
+        left = [line for line in added if not _take(arriving, line)]
         for line in removed:
+            if _take(leaving, line):
+                yield f"{_short(line)} was moved"
+                continue
             same = next((one for one in left if _key(one) == _key(line)), None)
-            if same is not None:
+            if same is None:
+                yield f"{_short(line)} was removed"
+            else:
                 left.remove(same)
                 yield f"{_short(line)} became {_short(same)}"
-            elif moved[line] > arrived[line]:
-                arrived[line] += 1
-                yield f"{_short(line)} was moved"
-            else:
-                yield f"{_short(line)} was removed"
-        # Of a line that was moved, the place where it was says so.
-        yield from (f"{_short(line)} was added" for line in left if line not in moved)
+        yield from (f"{_short(line)} was added" for line in left)
+
+
+def _take(lines: Counter[str], line: str) -> bool:
+    """Return whether a line is among some, and take it away from them."""
+    if not lines[line]:
+        return False
+    lines[line] -= 1
+    return True
 
 
 def _blocks(
