@@ -24,8 +24,10 @@ LINES = st.lists(st.sampled_from(["--a 1", "--a 2", "--b", "--c x", "--d", "kind
         (
             "beta_fast: 1 (declared: --beta-fast 1)\n",
             "beta_fast: 32 (parser-default: default of --beta-fast)\n",
-            "beta_fast: 1 (declared: --beta-fast 1) became "
-            "beta_fast: 32 (parser-default: default of --beta-fast)",
+            (
+                "beta_fast: 1 (declared: --beta-fast 1) became "
+                "beta_fast: 32 (parser-default: default of --beta-fast)"
+            ),
         ),
         ("a: 1\n", "refused: by parser (SystemExit)\n", "a: 1 was removed (and 1 more change)"),
         ("    --a 1\n", "    --a 2\n", "--a 1 became --a 2"),

@@ -63,5 +63,5 @@ def test_the_data_decides_about_the_kind(data, kind):
 
 @pytest.mark.parametrize("data", ["--a 1", ["--a", 1], {"a": 1}, None, 1.5])
 def test_other_data_is_refused(data):
-    with pytest.raises(TypeError, match="^a RoPE snapshot holds a command line .* not "):
+    with pytest.raises(TypeError, match=r"^a RoPE snapshot holds a command line .* not "):
         kind_of(data)

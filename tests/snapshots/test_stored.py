@@ -51,7 +51,7 @@ def test_a_huge_file_is_not_read(tmp_path):
     with path.open("wb") as file:
         file.truncate(2**40)
 
-    with pytest.raises(stored.UnusableSnapshotError, match="^is larger than 16 MiB$"):
+    with pytest.raises(stored.UnusableSnapshotError, match=r"^is larger than 16 MiB$"):
         stored.read(path)
 
 
@@ -59,7 +59,7 @@ def test_a_link_to_nothing(tmp_path):
     path = tmp_path / "a.ropeargs"
     path.symlink_to("nowhere")
 
-    with pytest.raises(stored.UnusableSnapshotError, match="^is a link to nothing$"):
+    with pytest.raises(stored.UnusableSnapshotError, match=r"^is a link to nothing$"):
         stored.read(path)
 
 

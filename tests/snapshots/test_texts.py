@@ -37,22 +37,22 @@ def of(pipeline: Pipeline, argv: str) -> str:
 
 
 def test_every_value_has_its_origin(pipeline):
-    lines = of(pipeline, f"{MLA} --rope-type yarn --beta-fast 1").splitlines()
+    lines = of(pipeline, f"{MLA} --rope-type yarn --mscale 0.5").splitlines()
 
     assert "kind: yarn (declared: --rope-type yarn)" in lines
-    assert "beta_fast: 1 (declared: --beta-fast 1)" in lines
-    assert "beta_slow: 1 (parser-default: default of --beta-slow)" in lines
+    assert "mscale: 0.5 (declared: --mscale 0.5)" in lines
+    assert "rotary_scaling_factor: 1 (parser-default: default of --rotary-scaling-factor)" in lines
 
 
 def test_a_flag_that_is_lost_is_one_line(pipeline):
     """A default that happens to be the same is another origin."""
-    declared = of(pipeline, f"{MLA} --rope-type yarn --beta-slow 1").splitlines()
+    declared = of(pipeline, f"{MLA} --rope-type yarn --mscale 1").splitlines()
     lost = of(pipeline, f"{MLA} --rope-type yarn").splitlines()
 
     assert [(a, b) for a, b in zip(declared, lost, strict=True) if a != b] == [
         (
-            "beta_slow: 1 (declared: --beta-slow 1)",
-            "beta_slow: 1 (parser-default: default of --beta-slow)",
+            "mscale: 1 (declared: --mscale 1)",
+            "mscale: 1 (parser-default: default of --mscale)",
         )
     ]
 
