@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_ropecontract import cli
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ARGV = ["--num-layers", "2", "--moe-layer-freq", "[0]*1+[1]*1", "--qk-layernorm"]
 TEXT = "--num-layers 2\n--moe-layer-freq '[0]*1+[1]*1'\n--qk-layernorm\n"
@@ -110,8 +113,10 @@ def test_a_snapshot_that_is_there_is_overwritten_only_by_force(root, capsys):
 
     assert cli.main(["snapshot", "import", "golden"]) == 1
     assert capsys.readouterr().out.splitlines()[:2] == [
-        "left out  kimi-k2: tests/rope_snapshots/kimi-k2.ropeargs is there and differs: "
-        "--swiglu was added",
+        (
+            "left out  kimi-k2: tests/rope_snapshots/kimi-k2.ropeargs is there and differs: "
+            "--swiglu was added"
+        ),
         "          overwrite it with --force, or remove one of them",
     ]
     assert path.read_text() == TEXT
@@ -173,15 +178,8 @@ def test_a_project_that_moves_over_sees_no_difference(root, pytester):
     golden(root, "glm4.7-flash")
     cli.main(["snapshot", "import", "golden"])
 
-    run = pytester.runpytest_inprocess(
-        "--rope-contract",
-        "--snapshot-update-new-only",
-        "-k",
-        "test_snapshot",
-        "--rootdir",
-        root,
-        root,
-    )
+    args = ("--rope-contract", "--snapshot-update-new-only", "-k", "test_snapshot")
+    run = pytester.runpytest_inprocess("-p", "no:randomly", *args, "--rootdir", root, root)
 
     run.assert_outcomes(passed=2, deselected=6)
     run.stdout.fnmatch_lines(["2 snapshots passed. 2 snapshots generated."])
