@@ -171,15 +171,14 @@ def test_a_folder_without_files(root, capsys, folder, problem):
     assert capsys.readouterr().err == f"{problem}\n"
 
 
-def test_a_project_that_moves_over_sees_no_difference(root, pytester):
+def test_a_project_that_moves_over_sees_no_difference(pytester, root):
     """The flags are those of the golden files; only what they build is new."""
-    pytester.chdir()
     golden(root, "kimi-k2")
     golden(root, "glm4.7-flash")
     cli.main(["snapshot", "import", "golden"])
 
     args = ("--rope-contract", "--snapshot-update-new-only", "-k", "test_snapshot")
-    run = pytester.runpytest_inprocess("-p", "no:randomly", *args, "--rootdir", root, root)
+    run = pytester.runpytest_inprocess("-p", "no:randomly", *args)
 
     run.assert_outcomes(passed=2, deselected=6)
     run.stdout.fnmatch_lines(["2 snapshots passed. 2 snapshots generated."])

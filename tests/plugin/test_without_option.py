@@ -85,7 +85,8 @@ def test_importing_the_plugin_loads_nothing_heavy() -> None:
     assert not {name for name in new if name.split(".")[0] in HEAVY}
     layers = {name.split(".")[1] for name in new if name.startswith("pytest_ropecontract.")}
     assert layers <= {
-        *("plugin", "options", "collection", "hooked", "marks", "fixtures", "errors", "paths")
+        *("plugin", "options", "collection", "hooked", "marks", "fixtures", "errors", "paths"),
+        *("owners", "snapshots"),
     }
 
 

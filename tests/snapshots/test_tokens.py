@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pytest_ropecontract.definitions.shell_words import shell_words
 from pytest_ropecontract.snapshots.tokens import argv_lines
 
+few = settings(max_examples=30, deadline=None)
 ANY = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))
 FLAG = st.from_regex(r"--[a-z]{1,5}(-[a-z]{1,3})?", fullmatch=True)
 ARGV = st.lists(st.one_of(ANY, FLAG, st.sampled_from(["-1", "--", "-", "#", "", "a=b", "it's"])))
@@ -29,7 +30,7 @@ def bash_tokens(text: str) -> list[bytes]:
     return done.stdout.split(b"\0")[:-1]
 
 
-@settings(max_examples=40, deadline=None)
+@few
 @given(argv=st.lists(st.one_of(ANY, FLAG), min_size=1))
 @example(argv=["--a", "x\ny", "\t", "\\", "'", "\u2028", "\x7f", "é", "\U0001f600", "#", "--"])
 def test_bash_reads_the_same_tokens(argv):
@@ -38,16 +39,19 @@ def test_bash_reads_the_same_tokens(argv):
     assert bash_tokens(text) == [token.encode() for token in argv]
 
 
+@few
 @given(argv=ARGV.map(lambda argv: [token for token in argv if token.isprintable()]))
 def test_an_argv_file_reads_the_same_tokens(argv):
     assert list(shell_words("\n".join(argv_lines(argv)))) == argv
 
 
+@few
 @given(argv=ARGV)
 def test_every_line_can_be_printed(argv):
     assert all(line.isprintable() for line in argv_lines(argv))
 
 
+@few
 @given(argv=ARGV, other=ARGV)
 def test_other_tokens_are_other_lines(argv, other):
     assert (argv_lines(argv) == argv_lines(other)) == (argv == other)
@@ -75,6 +79,7 @@ def test_a_line_is_a_flag_with_its_values(argv, lines):
     assert argv_lines(argv) == lines
 
 
+@few
 @given(argv=st.lists(FLAG, min_size=1), at=st.integers(0, 20))
 def test_a_new_flag_is_one_new_line(argv, at):
     at = min(at, len(argv))
