@@ -58,8 +58,8 @@ def snapshot_of(request: pytest.FixtureRequest) -> RopeSnapshot:
 
     item, config = request.node, request.config
     folder = config.rootpath / options_of(config).settings.snapshots
-    definitions = item.getparent(DefinitionModule)
-    model = item.callspec.params["rope_model"] if definitions is not None else None
+    own = item.getparent(DefinitionModule) is not None and item.originalname == ITEM
+    model = item.callspec.params["rope_model"] if own else None
     if model is None:
         _refuse_likeness(item)
     option = "--rope-contract " if config.getoption("rope_contract") else ""

@@ -321,5 +321,7 @@ class RopeSnapshot(SnapshotAssertion):
             return Change(f"{start}: there is no {shown}", (), remedy)
         told = changes.story(before, str(last.asserted_data))
         with disable_color():
-            diff = tuple(self.get_assert_diff())
-        return Change(f"{start}: {told}", (f"in {shown}:", *diff), update)
+            mode = self.session.pytest_session.config.option.diff_mode
+            diff = tuple(self.get_assert_diff(diff_mode=mode))
+        place = f"in {shown}:" if diff else f"in {shown}"
+        return Change(f"{start}: {told}", (place, *diff), update)

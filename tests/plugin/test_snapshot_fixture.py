@@ -181,6 +181,10 @@ KEPT = {
     "keyword": (TWO, ("-k", "test_one")),
     "keyword-not": (TWO, ("-k", "test_one or not tests")),
     "node-id": (TWO, ("tests/test_own.py::test_one",)),
+    "longer-node-id": (
+        f"{TWO}def test_two_more(rope_snapshot): pass\n",
+        ("tests/test_own.py::test_two_more", "-k", "two"),
+    ),
     "deselected": (TWO, ("--deselect", "tests/test_own.py::test_two")),
     "mark": (
         TWO.replace("def test_one", "@pytest.mark.rope_contract\ndef test_one"),
@@ -206,7 +210,7 @@ def test_what_failed_last_loses_no_file(two: Own) -> None:
     two.own(TWO.replace("'1'", "'3'"))
     two.run()
 
-    run = two.run("--lf", UPDATE)
+    run = two.run("--lf", UPDATE, "-k", "test")
 
     assert run.counts == {"passed": 1}
     assert two.files == FILES

@@ -223,6 +223,18 @@ def test_a_change_is_told_in_the_first_line(kept: Kept) -> None:
     assert "2 snapshots failed. 2 snapshots passed." in run.out
 
 
+def test_the_diff_can_be_left_out(kept: Kept) -> None:
+    kept.model("plain", PLAIN.replace("10000", "50000"))
+
+    run = kept.run("-k", "test_snapshot", "--snapshot-diff-mode=disabled")
+
+    assert run.text(item("plain")).splitlines()[:3] == [
+        "snapshot: plain: --rotary-base 10000 became --rotary-base 50000",
+        "  in tests/rope_snapshots/plain.ropeargs",
+        f"  remedy: if that is right: pytest --rope-contract --snapshot-update '{item('plain')}'",
+    ]
+
+
 def test_the_remedy_is_one(kept: Kept) -> None:
     kept.model("plain", PLAIN.replace("10000", "50000"))
 
