@@ -77,9 +77,8 @@ def bare(pytester: pytest.Pytester) -> Kept:
 
 
 @pytest.fixture(scope="session")
-def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+def written() -> dict[str, bytes]:
     """Give a place for the snapshots of the two models, which are made once."""
-    del tmp_path_factory
     return {}
 
 
