@@ -111,6 +111,7 @@ class Project:
         self._pipeline: Pipeline | None = None
         self._examined: dict[str, Examination] = {}
         self._resolved: dict[tuple[str, ...], Resolution] = {}
+        self._searched: dict[str, tuple[tuple[Any, ...], Search]] = {}
         self.used_allowances: set[Allowance] = set()
 
     @property
@@ -255,6 +256,8 @@ class Project:
     ) -> Search | None:
         """Return which flags a model could lose without a contract that notices.
 
+        The last search of a model is kept, for whoever asks the same again.
+
         Args:
             model: The model's name.
             expectations: What marks demand of it; its checkpoints are contracts too.
@@ -263,11 +266,15 @@ class Project:
             seed: Of the draws; None: the same in every run.
 
         Raises:
-            RopeContractError: The model cannot be expanded or resolved.
+            RopeContractError: The model cannot be expanded or resolved, or is resolved to
+                something else every time.
         """
         whole = self._resolution(model)
         if whole is None or whole.rope is None:
             return None
+        asked = (tuple(expectations), examples, seed)
+        if model in self._searched and self._searched[model][0] == asked:
+            return self._searched[model][1]
         # Those that cannot be read are findings already.
         read = [self._checkpoint(path) for path in self.checkpoints(model)]
         published = [one for one in read if not isinstance(one, CheckpointError)]
@@ -301,7 +308,9 @@ class Project:
         with self.pipeline.active():
             engine = OmissionEngine(self.pipeline, whole.argv, guard)
             found = search(model, engine, examples, seed, around)
-        return dataclasses.replace(found, findings=self._settle(found.findings))
+        found = dataclasses.replace(found, findings=self._settle(found.findings))
+        self._searched[model] = (asked, found)
+        return found
 
     def _checkpoint_to_add(self, model: str) -> str | None:
         """Return a file that would be found as a model's checkpoint."""

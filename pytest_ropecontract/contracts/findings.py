@@ -69,7 +69,9 @@ class Finding:
     @property
     def headline(self) -> str:
         """Rule, model and message in one line."""
-        return f"{self.rule}: {self.model}: {self.message}"
+        # Of a model that loses a flag, the model is what the sentence begins with.
+        colon = "" if self.rule == "unguarded-omission" else ":"
+        return f"{self.rule}: {self.model}{colon} {self.message}"
 
     def allowed(self, reason: str) -> Finding:
         """Return this finding as an allowed one."""
@@ -100,6 +102,14 @@ class Finding:
 
 # Up to here a float holds every whole number.
 WHOLE_BELOW = 2**53
+
+
+def becomes_yarn(factor: Any, beta_fast: Any, beta_slow: Any) -> str:
+    """Say that a model becomes YaRN, and which one, in the words of every rule that finds it."""
+    shown = repr(float(factor)) if isinstance(factor, int | float) else plain(factor)
+    return (
+        f"becomes yarn (factor {shown}, beta_fast {plain(beta_fast)}, beta_slow {plain(beta_slow)})"
+    )
 
 
 def plain(value: Any) -> str:

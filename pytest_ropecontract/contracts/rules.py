@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract.contracts.expectation import equal
-from pytest_ropecontract.contracts.findings import Finding, plain
+from pytest_ropecontract.contracts.findings import Finding, becomes_yarn, plain
 from pytest_ropecontract.megatron import command_line
 from pytest_ropecontract.megatron.pipeline import VALIDATE_ARGS
 from pytest_ropecontract.rope.config import DERIVED_FIELDS, FIELDS
@@ -235,8 +235,7 @@ def _implicit_yarn(model: str, resolution: Resolution) -> Iterator[Finding]:
     yield Finding(
         "implicit-yarn",
         model,
-        f"becomes yarn (factor {plain(rope.rotary_scaling_factor)}, "
-        f"beta_fast {plain(rope.beta_fast)}, beta_slow {plain(rope.beta_slow)}) "
+        f"{becomes_yarn(rope.rotary_scaling_factor, rope.beta_fast, rope.beta_slow)} "
         f"and no flag says so ({source.origin}: {source.text})",
         field="kind",
         actual="yarn",

@@ -72,6 +72,19 @@ def actions(parser: argparse.ArgumentParser) -> Sequence[argparse.Action]:
     return parser._actions  # noqa: SLF001  # has no public name; stable since Python 2.7
 
 
+def demands(parser: argparse.ArgumentParser) -> tuple[frozenset[str], ...]:
+    """Return sets of flags of which a parser demands one each."""
+    groups = parser._mutually_exclusive_groups  # noqa: SLF001  # has no public name either
+    return (
+        *(frozenset(action.option_strings) for action in actions(parser) if action.required),
+        *(
+            frozenset(flag for action in group._group_actions for flag in action.option_strings)  # noqa: SLF001
+            for group in groups
+            if group.required
+        ),
+    )
+
+
 def split(argv: Sequence[str], table: Mapping[str, Arity]) -> tuple[Occurrence, ...]:
     """Split an argv into flag occurrences, in order, covering every token once."""
     occurrences: list[Occurrence] = []

@@ -18,8 +18,9 @@ class IncrementalParser:
     The value of every flag is read once, by the real parser. A namespace is then put
     together from the parser's defaults and the values of the flags that remain, the last of
     a repeated one. Where that is not how argparse comes to its namespace (a flag that it
-    does not know, a stray token, a flag that counts or appends, a framework's own
-    ``parse_args``), the remaining tokens are parsed as a whole.
+    does not know, a stray token, a flag that counts or appends, a flag that it demands and
+    that is left out, a framework's own ``parse_args``), the remaining tokens are parsed as a
+    whole.
 
     Args:
         pipeline: What parses.
@@ -32,6 +33,8 @@ class IncrementalParser:
         self.argv = tuple(argv)
         self.occurrences: tuple[Occurrence, ...] = pipeline.split(self.argv)
         self._base_occurrences = pipeline.split(self.base)
+        self._defaults: dict[str, Any] = {}
+        self._demanded: list[frozenset[int]] = []
         self.values: list[tuple[str, Any]] | None = self._read()
 
     def _read(self) -> list[tuple[str, Any]] | None:
@@ -42,25 +45,50 @@ class IncrementalParser:
             return None
         if any(not pipeline.is_plain(one.flag) for one in given):
             return None
-        whole = pipeline.namespace((*self.base, *self.argv))
+        tokens = (*self.base, *self.argv)
+        whole = pipeline.namespace(tokens)
         if whole is None:
             return None
-        last = {one.dest: one for one in given}
-        tokens = (*self.base, *self.argv)
-        values: list[tuple[str, Any]] = []
+        given_tokens: list[tuple[str, ...]] = []
         start = 0
         for one in given:
             length = one.stop - one.start
-            own = tokens[start : start + length]
+            given_tokens.append(tokens[start : start + length])
             start += length
-            if last[one.dest] is one:
-                values.append((str(one.dest), whole[str(one.dest)]))
-                continue
-            alone = pipeline.namespace(own)
-            if alone is None:
-                return None
-            values.append((str(one.dest), alone[str(one.dest)]))
+        demanded = self._read_demanded(given, given_tokens)
+        if demanded is None:
+            return None
+        last = {one.dest: index for index, one in enumerate(given)}
+        values: list[tuple[str, Any]] = []
+        for index, one in enumerate(given):
+            dest = str(one.dest)
+            source = whole
+            if last[one.dest] != index:
+                alone = pipeline.namespace((*demanded, *given_tokens[index]))
+                if alone is None:
+                    return None
+                source = alone
+            values.append((dest, source[dest]))
         return values
+
+    def _read_demanded(
+        self, given: Sequence[Occurrence], tokens: Sequence[tuple[str, ...]]
+    ) -> tuple[str, ...] | None:
+        """Read the defaults, and return the fewest tokens that the parser accepts."""
+        first = len(self._base_occurrences)
+        fewest: list[str] = []
+        for flags in self.pipeline.demands:
+            meeting = [index for index, one in enumerate(given) if one.flag in flags]
+            if not meeting:
+                return None
+            fewest.extend(tokens[meeting[-1]])
+            if meeting[0] >= first:
+                self._demanded.append(frozenset(index - first for index in meeting))
+        defaults = self.pipeline.namespace(fewest)
+        if defaults is None:
+            return None
+        self._defaults = defaults
+        return tuple(fewest)
 
     def parse(self, omitted: frozenset[int]) -> Parsed:
         """Parse the command line without some of its flags.
@@ -80,10 +108,10 @@ class IncrementalParser:
         with self.pipeline.active() as output:
             output.seek(0)
             output.truncate()
-            if self.values is None:
+            if self.values is None or any(places <= omitted for places in self._demanded):
                 return self.pipeline.parse(tokens)
             offset = len(self.values) - len(self.occurrences)
-            namespace = self.pipeline.default_namespace()
+            namespace = dict(self._defaults)
             namespace.update(self.values[:offset])
             namespace.update(self.values[offset + index] for index in kept)
             occurrences = self._shifted(kept)

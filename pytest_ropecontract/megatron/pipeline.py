@@ -141,7 +141,6 @@ class Pipeline:
         self.megatron = megatron
         self.settings = settings
         self._output: io.StringIO | None = None
-        self._default_namespace: dict[str, Any] | None = None
         with self._paths():
             # A surface that was recorded with a framework's options has them already.
             recorded = () if megatron.mode == "live" else megatron.surface.source.arguments
@@ -165,6 +164,7 @@ class Pipeline:
         self._parser = parser
         self._table = command_line.arities(parser)
         self._statements = statements(parser)
+        self._demands = command_line.demands(parser)
         self._plain = frozenset(
             flag
             for action in command_line.actions(parser)
@@ -190,6 +190,11 @@ class Pipeline:
     def parses_whole(self) -> bool:
         """Whether a framework's own ``parse_args()`` does the parsing."""
         return self._whole is not None
+
+    @property
+    def demands(self) -> tuple[frozenset[str], ...]:
+        """Sets of flags of which the parser demands one each."""
+        return self._demands
 
     def split(self, argv: Sequence[str]) -> tuple[Occurrence, ...]:
         """Split an argv into the flags that the parser knows, with their values."""
@@ -245,13 +250,6 @@ class Pipeline:
                 return self._namespace(tokens)
             except ArgumentRefusedError:
                 return None
-
-    def default_namespace(self) -> dict[str, Any]:
-        """Return a new mapping with what the parser gives for no tokens at all."""
-        if self._default_namespace is None:
-            with self.active():
-                self._default_namespace = self._namespace(())
-        return dict(self._default_namespace)
 
     def fill(
         self,

@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING
 from pytest_ropecontract.megatron.framework import PipelineCallError
 from pytest_ropecontract.megatron.incremental import IncrementalParser
 from pytest_ropecontract.megatron.pipeline import Parsed
-from pytest_ropecontract.omission.outcomes import SILENT, FieldChange, Outcome, changes, outcome
+from pytest_ropecontract.omission.outcomes import (
+    SILENT,
+    FieldChange,
+    Outcome,
+    changes,
+    outcome,
+)
 from pytest_ropecontract.omission.units import RELEVANT, Omission, Units, units_of
 from pytest_ropecontract.rope.resolution import Refused, Resolution, resolve, resolve_parsed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pytest_ropecontract.megatron.pipeline import Pipeline
 
@@ -102,6 +108,15 @@ class OmissionEngine:
             guarded = found not in SILENT or self.guard(resolution)
             self._trials[omitted] = Trial(self.units.omission(omitted), found, guarded, resolution)
         return self._trials[omitted]
+
+    def unrepeated(self, trials: Iterable[Trial]) -> tuple[Resolution, Resolution] | None:
+        """Try omissions again, and return the first that is built otherwise now, or None."""
+        for trial in trials:
+            again = self.resolve(trial.omission.indices)
+            # NaN is not equal to itself, but it is written alike.
+            if repr(again.rope) != repr(trial.resolution.rope):
+                return trial.resolution, again
+        return None
 
     def changes(self, trial: Trial) -> tuple[FieldChange, ...]:
         """Return what each field was and became."""

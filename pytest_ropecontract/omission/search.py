@@ -6,7 +6,8 @@ import contextlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from pytest_ropecontract.contracts.findings import Finding, plain
+from pytest_ropecontract.contracts.findings import Finding, becomes_yarn, plain
+from pytest_ropecontract.errors import RopeContractError
 from pytest_ropecontract.omission.guarding import guarding, line
 from pytest_ropecontract.omission.mutations import mutations
 from pytest_ropecontract.omission.outcomes import SILENT, changes, outcome
@@ -28,6 +29,10 @@ LOSSES: tuple[Loss, ...] = ("refused", "harmless", "guarded", "unguarded")
 YARN = "implicit-yarn"
 # Of those that are drawn; every round of draws finds one.
 GAPS_AT_MOST = 16
+
+
+class UnrepeatableError(RopeContractError):
+    """A framework that makes something else of the same command line every time."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +98,12 @@ def search(
         examples: How many are drawn; None: as many as the Hypothesis profile says.
         seed: Of the draws; None: the same draws in every run.
         around: What else has to be known.
+
+    Raises:
+        UnrepeatableError: The same command line leads to something else the second time.
     """
+    whole = engine.attempt(frozenset())
+    _check_repeated(model, engine, [whole])
     gaps: list[Trial] = []
     for omitted in engine.systematic():
         _note(engine, engine.attempt(omitted), gaps)
@@ -106,6 +116,7 @@ def search(
             if found is None:
                 break
             _note(engine, engine.attempt(found), gaps)
+    _check_repeated(model, engine, [whole, *gaps])
     unnoticed = [
         _Unnoticed(
             f"without {', '.join(gap.omission.omitted)}",
@@ -123,6 +134,27 @@ def search(
         *_misspelled(model, mutated, engine),
     ]
     return Search(_losses(engine), tuple(gaps), tuple(findings), engine.tried)
+
+
+def _check_repeated(model: str, engine: OmissionEngine, trials: Sequence[Trial]) -> None:
+    found = engine.unrepeated(trials)
+    if found is None:
+        return
+    first, second = found
+    if first.rope is None or second.rope is None:
+        details = ["it is refused, and it is not"]
+    else:
+        details = [
+            f"{one.field}: {plain(one.before)} and then {plain(one.after)}"
+            for one in changes(first, second)
+            if not one.is_lost
+        ]
+    raise UnrepeatableError(
+        f"{model}: the framework makes something else of the same flags every time",
+        details=details,
+        remedy="let what it fills in depend on nothing but the namespace, or pin the value with "
+        "rope_contract_pins",
+    )
 
 
 def _losses(engine: OmissionEngine) -> dict[str, Loss]:
@@ -231,10 +263,7 @@ def _findings(
 def _becomes(whole: Resolution, one: _Unnoticed) -> str:
     rope = one.resolution.rope
     if one.outcome == YARN and rope is not None:
-        return (
-            f"becomes yarn (factor {plain(rope.rotary_scaling_factor)}, "
-            f"beta_fast {plain(rope.beta_fast)}, beta_slow {plain(rope.beta_slow)})"
-        )
+        return becomes_yarn(rope.rotary_scaling_factor, rope.beta_fast, rope.beta_slow)
     found = changes(whole, one.resolution)
     if one.outcome == "implicit":
         return f"leaves {', '.join(change.field for change in found)} to a default"

@@ -1,10 +1,15 @@
-"""Contracts with one guard taken away at random, and what must be found then, worked out apart."""
+"""Contracts with one guard taken away at random, and what must be found then, worked out apart.
+
+The tests check a few seeds. ``tox -e planted`` checks the first thousand, in one process; so does
+``PYTHONPATH=tests:tests/omissions python tests/omissions/planting.py 1000``.
+"""
 
 from __future__ import annotations
 
 import functools
 import itertools
 import random
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,7 +17,7 @@ from definitions import CASES, MEGATRON, Case
 
 from pytest_ropecontract.contracts import rules
 from pytest_ropecontract.contracts.expectation import Expectation, equal
-from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineSettings
+from pytest_ropecontract.megatron.pipeline import Pipeline
 from pytest_ropecontract.omission.engine import OmissionEngine
 from pytest_ropecontract.omission.search import Search, Surroundings, search
 from pytest_ropecontract.rope.config import FIELDS
@@ -170,4 +175,21 @@ def check(plant: Plant, most: int = 2, examples: int = 100) -> int:
     return len(expected)
 
 
-__all__ = ["PipelineSettings", "Plant", "check", "expected_gaps", "planted", "run"]
+def main(count: int) -> int:
+    """Check as many seeds, and return the exit code."""
+    gaps = 0
+    wrong = []
+    for seed in range(count):
+        try:
+            gaps += check(planted(seed), examples=20)
+        except AssertionError as error:
+            wrong.append(seed)
+            sys.stdout.write(f"seed {seed}: {error}\n")
+        if (seed + 1) % 50 == 0 or seed + 1 == count:
+            sys.stdout.write(f"{seed + 1} plants, {gaps} gaps named, {len(wrong)} plants wrong\n")
+            sys.stdout.flush()
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1])))

@@ -36,7 +36,7 @@ def test_whole_text_of_an_unguarded_yarn() -> None:
 
     assert failing(result.findings) == [
         (
-            "unguarded-omission: model: without --rope-type rope becomes yarn (factor 1, "
+            "unguarded-omission: model without --rope-type rope becomes yarn (factor 1.0, "
             "beta_fast 32, beta_slow 1) and no contract notices\n"
             "  kind: rope (declared) -> yarn (filled: frames:fill)\n"
             "  rotary_percent: 1 (parser-default) -> unused\n"
@@ -75,7 +75,7 @@ def test_changed_value_is_a_note_with_its_size() -> None:
 
     assert finding.status == "note"
     assert finding.text() == (
-        "unguarded-omission: model: without --rotary-base 1000000 has rotary_base 10000 instead "
+        "unguarded-omission: model without --rotary-base 1000000 has rotary_base 10000 instead "
         "of 1000000 and no contract notices\n"
         "  rotary_base: 1000000 (declared) -> 10000 (parser-default: default of --rotary-base)\n"
         "  size:     31 of 32 frequencies differ, largest ratio 86.6; first phase off by 1 rad at "
@@ -91,7 +91,7 @@ def test_lost_flag_of_an_equal_default_is_a_note() -> None:
     (finding,) = run(case, case.argv, kept, strict=False).findings
 
     assert finding.headline == (
-        "unguarded-omission: model: without --rotary-percent 1.0 leaves rotary_percent to a "
+        "unguarded-omission: model without --rotary-percent 1.0 leaves rotary_percent to a "
         "default and no contract notices"
     )
     assert finding.effect == "numerically identical"
@@ -104,7 +104,7 @@ def test_several_changes_are_counted() -> None:
     told = [f.headline for f in findings if "--position-embedding-type" in f.headline]
     assert told == [
         (
-            "unguarded-omission: model: without --position-embedding-type rope has kind none "
+            "unguarded-omission: model without --position-embedding-type rope has kind none "
             "instead of rope, 3 more changes, and no contract notices"
         )
     ]
@@ -334,7 +334,7 @@ def test_spelling_that_changes_something_is_a_finding() -> None:
     found = search("m", engine, 0, None, Surroundings(lambda *_: False, lambda _: False)).findings
 
     assert [one.text().splitlines()[0] for one in found] == [
-        "unguarded-omission: m: with the spelling --rotary-base=1000000 something else is built"
+        "unguarded-omission: m with the spelling --rotary-base=1000000 something else is built"
     ]
     assert found[0].status == "fail"
     assert "--rotary-base=1000000" in (found[0].argv or ())
@@ -394,7 +394,7 @@ def test_unguarded_mutation_is_named_like_an_omission() -> None:
 
     assert [one.headline for one in found] == [
         (
-            "unguarded-omission: m: with --beta-fast 32 as in m-two has beta_fast 32 instead of 1 "
+            "unguarded-omission: m with --beta-fast 32 as in m-two has beta_fast 32 instead of 1 "
             "and no contract notices"
         )
     ]

@@ -120,7 +120,7 @@ def test_flash_models_without_their_rope_type(example: Project, name: str, flag:
     } <= failed
     assert not any("kimi" in item or "glm5" in item for item in failed)
     assert run.line(declared(name)) == (
-        f"implicit-yarn: {name}: becomes yarn (factor 1, beta_fast 32, beta_slow 1) and no flag "
+        f"implicit-yarn: {name}: becomes yarn (factor 1.0, beta_fast 32, beta_slow 1) and no flag "
         "says so (filled: ropeframe.arguments:set_default_megatron_args)"
     )
     assert run.line(expected(name)).startswith(

@@ -78,7 +78,7 @@ class Example(Project):
         assert set(outcomes) == set(items.values())
         return {
             model: [
-                line.removeprefix(f"unguarded-omission: {model}: without ")
+                line.removeprefix(f"unguarded-omission: {model} without ")
                 for line in run.text(item).splitlines()
                 if line.startswith("unguarded-omission: ")
             ]
@@ -148,7 +148,7 @@ def test_each_of_three_contracts_alone_keeps_a_flash_model_from_yarn(
     copied.without_checkpoint(model)
     assert copied.search([model])[model] == [
         (
-            "--rope-type rope becomes yarn (factor 1, beta_fast 32, beta_slow 1) and no contract "
+            "--rope-type rope becomes yarn (factor 1.0, beta_fast 32, beta_slow 1) and no contract "
             "notices"
         )
     ]

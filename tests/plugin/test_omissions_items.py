@@ -23,7 +23,7 @@ def fill(args):
 FLASH = f"{MLA} --rope-type rope --rotary-percent 1.0"
 ITEM = "scripts/models/flash.py::test_omissions[flash]"
 HEADLINE = (
-    "unguarded-omission: flash: without --rope-type rope becomes yarn (factor 1, beta_fast 32, "
+    "unguarded-omission: flash without --rope-type rope becomes yarn (factor 1.0, beta_fast 32, "
     "beta_slow 1) and no contract notices"
 )
 GUARD = '@rope_expect("rope", models=["flash"])\ndef test_flash(): pass\n'

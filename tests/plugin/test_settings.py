@@ -123,7 +123,7 @@ def test_defaults_fill_the_namespace(plain: Project) -> None:
     run = plain.run("-k", "declared")
 
     assert run.line(DECLARED) == (
-        "implicit-yarn: plain: becomes yarn (factor 1, beta_fast 32, beta_slow 1) "
+        "implicit-yarn: plain: becomes yarn (factor 1.0, beta_fast 32, beta_slow 1) "
         "and no flag says so (filled: framework:defaults)"
     )
 
