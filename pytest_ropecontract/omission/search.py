@@ -241,7 +241,8 @@ def _findings(
     # One contract for all that fails: whoever types it is done.
     remedy = _remedy(model, whole, failing, around) if failing else None
     found = []
-    for one in unnoticed:
+    # The worst first: its headline is all that a summary shows.
+    for one in sorted(unnoticed, key=lambda one: -SILENT.index(one.outcome)):
         fails = one.outcome == YARN
         found.append(
             Finding(

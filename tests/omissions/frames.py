@@ -25,6 +25,16 @@ def add_counting_options(parser: argparse.ArgumentParser) -> argparse.ArgumentPa
     return parser
 
 
+def add_demanding_options(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """Add options without which the parser refuses a command line."""
+    add_options(parser)
+    parser.add_argument("--checkpoint", required=True)
+    one_of = parser.add_mutually_exclusive_group(required=True)
+    one_of.add_argument("--short", action="store_true")
+    one_of.add_argument("--long", type=int)
+    return parser
+
+
 def fill(args: argparse.Namespace) -> argparse.Namespace:
     """Fill the rope type as the frameworks do that this is about."""
     if args.rope_type is None:

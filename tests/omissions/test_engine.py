@@ -38,9 +38,22 @@ PIPELINES = {
         defaults=("frames:mutate", "frames:fill"),
         base_args=("--tag", "base", "--loud"),
     ),
+    "demanding": PipelineSettings(
+        arguments=("frames:add_demanding_options",), defaults=("frames:fill",)
+    ),
+    "demanding-base": PipelineSettings(
+        arguments=("frames:add_demanding_options",),
+        defaults=("frames:mutate", "frames:fill"),
+        base_args=("--long", "2"),
+    ),
     "insist": PipelineSettings(
         arguments=PLAIN_OPTIONS, defaults=("frames:insist", "frames:fill", "frames:mutate")
     ),
+}
+# What a parser demands, some of it again.
+DEMANDED = {
+    "demanding": [["--checkpoint", "a"], ["--long=3"], ["--long", "4"], ["--checkpoint=b"]],
+    "demanding-base": [["--checkpoint", "a"], ["--long", "4"]],
 }
 FRAMEWORK_PARTS = [
     ["--tag", "one"],
@@ -132,7 +145,8 @@ def split(argv: Sequence[str]) -> list[list[str]]:
 def test_any_subset_is_resolved_as_from_scratch(
     name: str, argv: list[str], data: st.DataObject
 ) -> None:
-    engine = OmissionEngine(pipeline(name), argv, lambda _: False)
+    demanded = joined(data.draw(st.permutations(DEMANDED.get(name, []))))
+    engine = OmissionEngine(pipeline(name), [*demanded, *argv], lambda _: False)
     places = range(len(engine.units))
     subset = st.sets(st.sampled_from(places)) if places else st.just(set())
     for omitted in data.draw(st.lists(subset, min_size=1, max_size=4)):
@@ -146,6 +160,27 @@ def test_definition_is_resolved_incrementally(case: Any) -> None:
     assert engine.parser.values is not None
     for omitted in engine.systematic():
         assert_same("mutate", engine, omitted)
+
+
+@pytest.mark.parametrize("name", DEMANDED)
+def test_what_the_parser_demands_is_refused_where_it_is_lost(name: str) -> None:
+    argv = [*CASES[0].argv, *joined(DEMANDED[name])]
+    engine = OmissionEngine(pipeline(name), argv, lambda _: False)
+    checkpoint, long = engine.units.named(["checkpoint"]), engine.units.named(["long"])
+
+    assert engine.parser.values is not None
+    outcomes = {
+        "checkpoint": engine.attempt(checkpoint).outcome,
+        "long": engine.attempt(long).outcome,
+        "rope_type": engine.attempt(engine.units.named(["rope_type"])).outcome,
+    }
+    assert outcomes == {
+        "checkpoint": "refused",
+        "long": "refused" if name == "demanding" else "same",
+        "rope_type": "implicit-yarn",
+    }
+    for omitted in (*engine.systematic(), checkpoint, long, checkpoint | long):
+        assert_same(name, engine, omitted)
 
 
 @pytest.mark.parametrize(

@@ -3,32 +3,84 @@
 from __future__ import annotations
 
 import ast
+import fnmatch
+import re
 import shutil
 import tomllib
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from plugin_project import EXAMPLE, REPORT, Project, Run
 
 import pytest_ropecontract.omission.drawing
 import pytest_ropecontract.omission.search  # noqa: F401  # kept for the runs in this process
+from pytest_ropecontract.contracts.expectation import POSITIONAL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-STRICT = "--rope-contract-strict"
-YARN = {
-    "test_kimi_k2": ["kimi-k2"],
-    "test_kimi_k2_thinking": ["kimi-k2-thinking"],
-    "test_kimi_k25": ["kimi-k25", "kimi-k25_2layer"],
-    "test_deepseek_v3": ["deepseek-v3"],
-}
-FLASH = {
-    "glm4.7-flash": "test_glm47_flash_says_its_rope_type",
-    "joyai-llm-flash": "test_joyai_llm_flash",
-}
-BOTH_FLASH = "test_flash_models_are_plain"
-GLM5 = ["glm5-744B-A40B", "glm5-744B-A40B_4layer", "glm5-744B-A40B_lora"]
+FAMILIES = ("kimi-*", "glm*", "joyai-*", "deepseek-*")
+# Only what is tried in any case: nothing here depends on what is drawn.
+SYSTEMATIC = "--rope-contract-examples=0"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A ``rope_expect`` of the example project.
+
+    Attributes:
+        function: The test that it is on.
+        line: The first line of it, from 1.
+        stop: The last line of it.
+        models: The models that it names.
+        fields: What it states, by field.
+    """
+
+    function: str
+    line: int
+    stop: int
+    models: tuple[str, ...]
+    fields: dict[str, Any]
+
+
+def marks() -> Iterator[Mark]:
+    """Yield the marks that name a model of one of the families."""
+    known = [path.stem for path in (EXAMPLE / "scripts/models").iterdir() if path.is_file()]
+    for node in ast.parse((EXAMPLE / "tests/test_contracts.py").read_text()).body:
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        calls = [one for one in node.decorator_list if isinstance(one, ast.Call)]
+        parametrized = [
+            name
+            for one in calls
+            if ast.unparse(one.func) == "pytest.mark.parametrize"
+            and ast.literal_eval(one.args[0]) == "rope_model"
+            for name in ast.literal_eval(one.args[1])
+        ]
+        for one in calls:
+            if ast.unparse(one.func) != "rope_expect":
+                continue
+            given = {str(key.arg): ast.literal_eval(key.value) for key in one.keywords}
+            globs = given.pop("models", parametrized)
+            models = tuple(
+                sorted(name for name in known if any(fnmatch.fnmatch(name, glob) for glob in globs))
+            )
+            given.pop("declared", None)
+            fields = dict(zip(POSITIONAL, map(ast.literal_eval, one.args), strict=False)) | given
+            if any(fnmatch.fnmatch(models[0], family) for family in FAMILIES):
+                yield Mark(node.name, one.lineno, one.end_lineno or one.lineno, models, fields)
+
+
+MARKS = list(marks())
+CHECKPOINTS = sorted(
+    path.stem
+    for path in (EXAMPLE / "tests/checkpoints").iterdir()
+    if any(fnmatch.fnmatch(path.stem, family) for family in FAMILIES)
+)
+YARN = ("test_kimi_k2", "test_kimi_k2_thinking", "test_kimi_k25", "test_deepseek_v3")
+# What it finds is allowed, so that it guards nothing; that it is gone the allowance notices.
+ALLOWED = "glm5-744B-A40B"
 
 
 class Example(Project):
@@ -46,27 +98,14 @@ class Example(Project):
         self.ini()
         self.contracts = self.root / "tests/test_contracts.py"
 
-    def without_mark(self, function: str, place: int = 0) -> None:
-        text = self.contracts.read_text()
-        (node,) = (
-            one
-            for one in ast.parse(text).body
-            if isinstance(one, ast.FunctionDef) and one.name == function
-        )
-        marks = [
-            one
-            for one in node.decorator_list
-            if isinstance(one, ast.Call) and ast.unparse(one.func) == "rope_expect"
-        ]
-        lines = text.splitlines(keepends=True)
-        del lines[marks[place].lineno - 1 : marks[place].end_lineno]
+    def without(self, mark: Mark) -> None:
+        lines = self.contracts.read_text().splitlines(keepends=True)
+        # A decorator begins with its at sign, on the same line.
+        del lines[mark.line - 1 : mark.stop]
         self.contracts.write_text("".join(lines))
 
-    def without_checkpoint(self, model: str) -> None:
-        (self.root / f"tests/checkpoints/{model}.json").unlink()
-
-    def search(self, models: Iterable[str], *args: str) -> dict[str, list[str]]:
-        """Return what ``test_omissions`` of some models say, a line each, none where they pass."""
+    def search(self, models: Iterable[str], *args: str) -> dict[str, str]:
+        """Return what ``test_omissions`` of some models say, nothing where they pass."""
         items = {m: f"scripts/models/{m}.py::test_omissions[{m}]" for m in models}
         run = Run(
             self,
@@ -77,13 +116,7 @@ class Example(Project):
         outcomes = run.outcomes
         assert set(outcomes) == set(items.values())
         return {
-            model: [
-                line.removeprefix(f"unguarded-omission: {model} without ")
-                for line in run.text(item).splitlines()
-                if line.startswith("unguarded-omission: ")
-            ]
-            if outcomes[item] == "failed"
-            else []
+            model: run.text(item) if outcomes[item] == "failed" else ""
             for model, item in items.items()
         }
 
@@ -94,7 +127,7 @@ def copied(pytester: pytest.Pytester) -> Example:
 
 
 def test_no_flag_of_any_model_is_unguarded(copied: Example) -> None:
-    run = copied.run_without("--rope-contract", STRICT, "-k", "test_omissions", REPORT)
+    run = copied.run_without("--rope-contract", "-k", "test_omissions", REPORT)
 
     assert set(run.outcomes.values()) == {"passed"}
     for model in run.report["models"]:
@@ -103,110 +136,79 @@ def test_no_flag_of_any_model_is_unguarded(copied: Example) -> None:
         assert "guarded" in losses
 
 
+def printed(text: str) -> list[str]:
+    """Return the decorators that a failure prints."""
+    return list(dict.fromkeys(re.findall(r"@rope_expect\(.*\)", text)))
+
+
+def stated(line: str) -> dict[str, Any]:
+    """Return what a decorator states, by field."""
+    (call,) = (one for one in ast.walk(ast.parse(line[1:])) if isinstance(one, ast.Call))
+    fields = dict(zip(POSITIONAL, map(ast.literal_eval, call.args), strict=False))
+    given = {str(key.arg): ast.literal_eval(key.value) for key in call.keywords}
+    del given["models"]
+    given.pop("declared", None)
+    return fields | given
+
+
+@pytest.mark.parametrize("mark", MARKS, ids=lambda mark: f"{mark.function}-{mark.line}")
+def test_run_fails_without_any_one_mark_and_names_it(copied: Example, mark: Mark) -> None:
+    copied.without(mark)
+
+    texts = copied.search(mark.models, SYSTEMATIC)
+
+    for model, text in texts.items():
+        assert text.startswith(f"unguarded-omission: {model} without --")
+        named = [stated(line) for line in printed(text)]
+        # The contract that is asked for is the one that was there, or what matters of it.
+        assert named
+        assert all(fields.items() <= mark.fields.items() for fields in named), (named, mark)
+    lines = [line for text in texts.values() for line in printed(text)]
+    copied.test(
+        "\n".join(f"{line}\ndef test_{i}(): pass" for i, line in enumerate(lines)), "test_back"
+    )
+    assert set(copied.search(mark.models, SYSTEMATIC).values()) == {""}
+
+
+@pytest.mark.parametrize("model", [name for name in CHECKPOINTS if name != ALLOWED])
+def test_run_fails_without_any_one_checkpoint_and_names_it(copied: Example, model: str) -> None:
+    path = copied.root / f"tests/checkpoints/{model}.json"
+    content = path.read_bytes()
+    path.unlink()
+
+    text = copied.search([model], SYSTEMATIC)[model]
+
+    assert text.startswith(f"unguarded-omission: {model} without --")
+    assert f"or add the checkpoint's config.json as tests/checkpoints/{model}.json" in text
+    path.write_bytes(content)
+    assert copied.search([model], SYSTEMATIC) == {model: ""}
+
+
+def test_run_fails_without_the_checkpoint_that_is_allowed_to_differ(copied: Example) -> None:
+    (copied.root / f"tests/checkpoints/{ALLOWED}.json").unlink()
+    item = "pyproject.toml::test_allowances"
+
+    run = copied.run_without("--rope-contract", item)
+
+    assert run.outcomes[item] == "failed"
+    assert run.line(item).startswith(f"rope_contract_allow: {ALLOWED} checkpoint ")
+
+
 @pytest.mark.parametrize("function", YARN)
-def test_mark_of_a_yarn_model_is_missed(copied: Example, function: str) -> None:
-    """Its checkpoint notices every value that changes, and not that YaRN is no longer said."""
-    copied.without_mark(function)
-
-    for model, lines in copied.search(YARN[function]).items():
-        assert len(lines) == 1, model
-        assert lines[0].startswith("--rope-type yarn becomes yarn (factor ")
-        assert lines[0].endswith(") and no contract notices")
-    for lines in copied.search(YARN[function], STRICT).values():
-        lost = [line.partition(" leaves ")[0] for line in lines if " leaves " in line]
-        assert "--qk-pos-emb-head-dim 64" in lost
-
-
-@pytest.mark.parametrize("model", ["kimi-k2", "kimi-k2-thinking", "kimi-k25", "deepseek-v3"])
-def test_checkpoint_of_a_yarn_model_repeats_its_mark(copied: Example, model: str) -> None:
-    """The mark states every field, declared: nothing is unguarded without the checkpoint."""
-    copied.without_checkpoint(model)
-
-    assert copied.search([model], STRICT) == {model: []}
-
-
-@pytest.mark.parametrize("model", ["kimi-k2", "deepseek-v3"])
-def test_mark_and_checkpoint_of_a_yarn_model_are_missed(copied: Example, model: str) -> None:
-    copied.without_checkpoint(model)
-    copied.without_mark(next(name for name, models in YARN.items() if model in models))
-
-    assert copied.search([model])[model][0].startswith("--rope-type yarn becomes yarn")
-    texts = copied.search([model], STRICT)[model]
-    assert any(line.startswith("--beta-fast ") for line in texts)
-    assert any(line.startswith("--rotary-base ") for line in texts)
-
-
-@pytest.mark.parametrize("model", FLASH)
-def test_each_of_three_contracts_alone_keeps_a_flash_model_from_yarn(
-    copied: Example, model: str
+def test_mark_that_says_yarn_is_missed_also_where_it_is_not_strict(
+    copied: Example, function: str
 ) -> None:
-    """Two marks and the checkpoint say ``rope``: the run fails when the last of them is gone."""
-    copied.without_mark(BOTH_FLASH)
-    assert copied.search([model]) == {model: []}
-    copied.without_mark(FLASH[model])
-    assert copied.search([model]) == {model: []}  # by the checkpoint
-    copied.without_checkpoint(model)
-    assert copied.search([model])[model] == [
-        (
-            "--rope-type rope becomes yarn (factor 1.0, beta_fast 32, beta_slow 1) and no contract "
-            "notices"
+    """No number tells whether YaRN is still said: only the mark does."""
+    copied.ini(rope_contract_strict=False)
+    (mark,) = (one for one in MARKS if one.function == function)
+    copied.without(mark)
+
+    for model, text in copied.search(mark.models, SYSTEMATIC).items():
+        headlines = [line for line in text.splitlines() if line.startswith("unguarded-omission: ")]
+        assert len(headlines) == 1
+        assert headlines[0].startswith(
+            f"unguarded-omission: {model} without --rope-type yarn becomes yarn (factor "
         )
-    ]
-
-
-@pytest.mark.parametrize("model", FLASH)
-def test_each_mark_alone_keeps_a_flash_model_from_yarn(copied: Example, model: str) -> None:
-    copied.without_checkpoint(model)
-    copied.without_mark(FLASH[model])
-    assert copied.search([model]) == {model: []}  # by the mark of both models
-
-    copied.contracts.write_text((EXAMPLE / "tests/test_contracts.py").read_text())
-    copied.without_mark(BOTH_FLASH)
-    assert copied.search([model]) == {model: []}  # by its own mark
-
-
-@pytest.mark.parametrize("model", FLASH)
-def test_mark_of_both_flash_models_is_missed_where_it_is_strict(
-    copied: Example, model: str
-) -> None:
-    copied.without_mark(BOTH_FLASH)
-
-    lost = [line.partition(" leaves ")[0] for line in copied.search([model], STRICT)[model]]
-
-    assert {"--qk-pos-emb-head-dim 64", "--rotary-percent 1.0"} <= set(lost)
-
-
-@pytest.mark.parametrize("model", FLASH)
-def test_base_of_a_flash_model_is_missed_when_mark_and_checkpoint_are_gone(
-    copied: Example, model: str
-) -> None:
-    """Each of the two states the base."""
-    copied.without_mark(FLASH[model])
-    assert copied.search([model], STRICT) == {model: []}
-    copied.without_checkpoint(model)
-
-    (line,) = copied.search([model], STRICT)[model]
-
-    assert line.startswith("--rotary-base ")
-    assert " has rotary_base 10000 instead of " in line
-
-
-def test_marks_of_the_glm5_family_are_missed_where_it_is_strict(copied: Example) -> None:
-    """They build YaRN without saying so already, so that no loss makes them: all are notes.
-
-    The checkpoint guards nothing, because what it finds is allowed.
-    """
-    copied.without_checkpoint(GLM5[0])
-    assert copied.search(GLM5, STRICT) == {model: [] for model in GLM5}
-    copied.without_mark("test_glm5_is_plain_in_numbers", 1)
-    for lines in copied.search(GLM5, STRICT).values():
-        assert [line.split()[0] for line in lines] == ["--qk-pos-emb-head-dim"]
-    copied.without_mark("test_glm5_is_plain_in_numbers", 0)
-
-    for lines in copied.search(GLM5, STRICT).values():
-        lost = {line.split()[0] for line in lines}
-        assert {"--qk-pos-emb-head-dim", "--rotary-base"} <= lost
-    assert copied.search(GLM5) == {model: [] for model in GLM5}
 
 
 def test_documented_properties_hold(copied: Example) -> None:

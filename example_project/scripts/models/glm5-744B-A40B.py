@@ -3,6 +3,7 @@
 The checkpoint uses plain RoPE. There is no ``--rope-type`` here on purpose: the adapter takes two
 results from its rotary embedding, which only the YaRN class gives, and the framework fills in YaRN
 with factor 1, which is plain RoPE in numbers. The adapter's own text says what has to change first.
+Everything else about that YaRN is declared, so that no other default makes more of it.
 """
 
 from __future__ import annotations
@@ -36,6 +37,12 @@ def model_args(nlayers: int = 78) -> list[str]:
         # rotary embedding
         *("--position-embedding-type", "rope"),
         *("--rotary-base", "1000000"),
+        *("--rotary-scaling-factor", "1.0"),
+        *("--original-max-position-embeddings", "4096"),
+        *("--beta-fast", "32"),
+        *("--beta-slow", "1"),
+        *("--mscale", "1.0"),
+        *("--mscale-all-dim", "0.0"),
         "--no-rope-fusion",
         # experts
         *("--num-experts", "256"),
