@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -68,6 +69,14 @@ def loose(args: argparse.Namespace) -> argparse.Namespace:
     elif args.rope_type is None:
         args.rope_type = "rope"
     return args
+
+
+def vary(args: argparse.Namespace) -> None:
+    """Fill in something else in every call."""
+    args.rotary_base = next(BASES)
+
+
+BASES = itertools.count(10000)
 
 
 def ignore(args: argparse.Namespace) -> argparse.Namespace:

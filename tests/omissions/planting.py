@@ -9,14 +9,15 @@ from __future__ import annotations
 import functools
 import itertools
 import random
+import re
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from definitions import CASES, MEGATRON, Case
 
 from pytest_ropecontract.contracts import rules
-from pytest_ropecontract.contracts.expectation import Expectation, equal
+from pytest_ropecontract.contracts.expectation import Expectation, equal, read
 from pytest_ropecontract.megatron.pipeline import Pipeline
 from pytest_ropecontract.omission.engine import OmissionEngine
 from pytest_ropecontract.omission.search import Search, Surroundings, search
@@ -71,6 +72,16 @@ def run(
     with line.active():
         engine = OmissionEngine(line, argv, lambda resolution: fails(expectations, resolution))
         return search("model", engine, examples, seed, around)
+
+
+def reread(text: str) -> list[Expectation]:
+    """Read the lines of a remedy as Python does, with the checks that a mark goes through."""
+
+    def rope_expect(*args: Any, **kwargs: Any) -> Expectation:
+        return read(args, kwargs)
+
+    lines = dict.fromkeys(re.findall(r"@(rope_expect\(.*\))", text))
+    return [eval(line, {"rope_expect": rope_expect}) for line in lines]
 
 
 def silent(before: Resolution, after: Resolution) -> str | None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 from definitions import CASES
-from planting import check, expected_gaps, guards, planted, run
+from planting import check, expected_gaps, fails, guards, pipeline, planted, reread, run
+
+from pytest_ropecontract.rope.resolution import resolve
 
 SEEDS = range(2 * len(CASES))
 
@@ -12,6 +14,19 @@ SEEDS = range(2 * len(CASES))
 @pytest.mark.parametrize("seed", SEEDS, ids=lambda seed: f"{CASES[seed % len(CASES)].name}-{seed}")
 def test_missing_guard_is_named(seed: int) -> None:
     check(planted(seed), examples=20)
+
+
+@pytest.mark.parametrize("seed", SEEDS, ids=lambda seed: f"{CASES[seed % len(CASES)].name}-{seed}")
+def test_printed_lines_are_the_missing_guard(seed: int) -> None:
+    """Whatever gaps a plant leaves, the lines that are printed close them, and hold."""
+    plant = planted(seed)
+    found = run(plant.case, plant.argv, plant.kept, examples=10).findings
+    printed = [expectation for one in found for expectation in reread(str(one.remedy))]
+
+    again = run(plant.case, plant.argv, [*plant.kept, *printed], examples=10)
+
+    assert not fails(printed, resolve(pipeline(plant.case), plant.argv))
+    assert not again.findings
 
 
 def test_plants_are_of_every_attention_and_most_are_gaps() -> None:

@@ -16,7 +16,7 @@ from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineSettings
 from pytest_ropecontract.omission import drawing
 from pytest_ropecontract.omission.engine import OmissionEngine
 from pytest_ropecontract.omission.mutations import mutations, values_of
-from pytest_ropecontract.omission.search import Surroundings, search
+from pytest_ropecontract.omission.search import Surroundings, UnrepeatableError, search
 from pytest_ropecontract.omission.units import units_of
 
 if TYPE_CHECKING:
@@ -108,6 +108,45 @@ def test_several_changes_are_counted() -> None:
             "instead of rope, 3 more changes, and no contract notices"
         )
     ]
+
+
+def test_worst_is_told_first() -> None:
+    case = BY_NAME["mla-rope"]
+
+    findings = run(case, case.argv, [], strict=True).findings
+
+    assert "becomes yarn" in findings[0].headline
+    told = [" leaves " in one.headline for one in findings]
+    assert told == sorted(told)
+
+
+def test_framework_that_answers_differently_every_time_is_told() -> None:
+    case = BY_NAME["gpt-rope"]
+    line = Pipeline(MEGATRON, PipelineSettings(defaults=("frames:vary",)))
+    engine = OmissionEngine(line, case.argv, lambda _: False)
+
+    with pytest.raises(UnrepeatableError) as caught:
+        search("m", engine, 0, None, Surroundings(lambda *_: False, lambda _: False))
+
+    lines = str(caught.value).splitlines()
+    assert lines[0] == "m: the framework makes something else of the same flags every time"
+    assert lines[1].startswith("  rotary_base: ")
+    assert " and then " in lines[1]
+
+
+def test_framework_that_answers_differently_late_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = BY_NAME["gpt-rope"]
+    engine = OmissionEngine(pipeline(case), case.argv, lambda _: False)
+    plain, calls = engine.resolve, []
+
+    def resolve(omitted: frozenset[int]) -> object:
+        calls.append(omitted)
+        return plain(omitted if len(calls) < 30 else engine.units.named(["rotary_base"]))
+
+    monkeypatch.setattr(engine, "resolve", resolve)
+
+    with pytest.raises(UnrepeatableError):
+        search("m", engine, 0, None, Surroundings(lambda *_: False, lambda _: False))
 
 
 def test_checkpoint_is_named_where_it_would_notice() -> None:

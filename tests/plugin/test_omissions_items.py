@@ -178,6 +178,30 @@ def test_framework_that_raises_for_a_lost_flag_refuses_it(flash: Project) -> Non
     assert run.reported("flash")["omissions"]["--rope-type rope"] == "refused"
 
 
+def test_flag_that_the_parser_demands_is_refused_where_it_is_lost(flash: Project) -> None:
+    flash.write(
+        "fill.py",
+        FILL + "def add(parser):\n    parser.add_argument('--framework-save', required=True)\n",
+    )
+    flash.ini(rope_contract_arguments=["fill:add"])
+    flash.model("flash", f"{FLASH} --framework-save here")
+    flash.test(GUARD)
+    run = flash.run(REPORT)
+
+    assert run.outcomes[ITEM] == "passed"
+    assert run.reported("flash")["omissions"]["--framework-save here"] == "refused"
+
+
+def test_framework_that_is_random_is_told(flash: Project) -> None:
+    flash.write("fill.py", f"import random\n{FILL}    args.rotary_percent = random.random()\n")
+
+    run = flash.run("-k", "test_omissions")
+
+    assert run.line(ITEM) == (
+        "flash: the framework makes something else of the same flags every time"
+    )
+
+
 def test_value_of_a_sibling_goes_unnoticed(flash: Project) -> None:
     """K2.5 took the flags of K2-Thinking, among them the values of its betas."""
     flash.model("kimi-k25", FLASH.replace("10000", "5000"))
@@ -525,6 +549,18 @@ def test_allowance_is_known_to_be_used_where_its_item_did_not_run(flash: Project
         "pyproject.toml::test_allowances": "passed"
     }
     assert flash.run_apart("-n2").ret == 0
+
+
+def test_allowance_does_not_repeat_the_search_of_its_item(logged: Project) -> None:
+    logged.ini(rope_contract_allow=["flash unguarded-omission its wrapper says it"])
+    logged.test("def test_nothing(): pass\n")
+    alone = log(logged)
+    (logged.root / "log.txt").unlink()
+
+    run = logged.run("-k", "test_omissions or test_allowances")
+
+    assert run.outcomes["pyproject.toml::test_allowances"] == "passed"
+    assert (logged.root / "log.txt").read_text() == alone
 
 
 def test_allowance_that_is_not_needed_fails(flash: Project) -> None:
