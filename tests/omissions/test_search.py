@@ -141,7 +141,7 @@ def test_framework_that_answers_differently_late_is_told(monkeypatch: pytest.Mon
 
     def resolve(omitted: frozenset[int]) -> object:
         calls.append(omitted)
-        return plain(omitted if len(calls) < 30 else engine.units.named(["rotary_base"]))
+        return plain(omitted if len(calls) < 10 else engine.units.named(["rotary_base"]))
 
     monkeypatch.setattr(engine, "resolve", resolve)
 

@@ -344,9 +344,9 @@ def several(flash: Project) -> Project:
     return flash
 
 
-def outcome(run: Run) -> tuple[dict[str, Any], list[str]]:
+def outcome(run: Run) -> tuple[str, list[str]]:
     failures = [line for line in run.outlines if line.startswith("unguarded-omission")]
-    return run.report, sorted(failures)
+    return run.report_text, sorted(failures)
 
 
 def test_same_with_any_worker_count_and_order(several: Project) -> None:
