@@ -3,8 +3,8 @@
 The mark is the contract: it is asserted before the test's body, which adds what numbers alone do
 not say. The checkpoints in ``checkpoints`` are contracts, too. They notice every number that is
 wrong, and a mark states what they cannot notice: that a flag is there whose value the framework
-would fill in anyway. So no contract of the Kimi, GLM, JoyAI and DeepSeek models repeats another, and
-the run fails without any one of them.
+would fill in anyway. So no contract of the Kimi, GLM, JoyAI and DeepSeek models repeats another,
+and the run fails without any one of them.
 """
 
 from __future__ import annotations
