@@ -135,6 +135,17 @@ class Project:
         """
         return list(self.registry[model].expand(**overrides).argv)
 
+    def argv(self, model_or_argv: str | Sequence[str], /, **overrides: Any) -> tuple[str, ...]:
+        """Return the argv of a model, or an argv as it is given.
+
+        Raises:
+            RopeContractError: There is no such model, or it cannot be expanded; an argv with
+                overrides, or with a token that is no string.
+        """
+        if isinstance(model_or_argv, str):
+            return tuple(self.expand(model_or_argv, **overrides))
+        return _tokens(model_or_argv, overrides)
+
     def resolve(self, model_or_argv: str | Sequence[str], /, **overrides: Any) -> Resolution:
         """Resolve a model, or an argv, to what is built from it.
 
@@ -143,10 +154,7 @@ class Project:
                 of the framework raised; an argv with overrides, or with a token that is
                 no string.
         """
-        if isinstance(model_or_argv, str):
-            argv = tuple(self.expand(model_or_argv, **overrides))
-        else:
-            argv = _tokens(model_or_argv, overrides)
+        argv = self.argv(model_or_argv, **overrides)
         if argv not in self._resolved:
             self._resolved[argv] = resolve(self.pipeline, argv)
         return self._resolved[argv]

@@ -35,7 +35,8 @@ def omissions(
 
     Raises:
         RopeContractError: When the first value is drawn: there is no such model, it cannot
-            be expanded, or ``only`` names a flag that it does not have.
+            be expanded, ``at_most`` is no number of flags, or ``only`` names none, or one that
+            it does not have.
     """
     chosen = None if only is None else [only] if isinstance(only, str) else list(only)
     return strategies.deferred(

@@ -27,8 +27,14 @@ def subsets(
         only: The flags, or namespace attributes, that may be left out; None: all.
 
     Raises:
-        RopeContractError: ``only`` names something that the command line does not have.
+        RopeContractError: ``at_most`` is no number of flags, or ``only`` names nothing, or
+            something that the command line does not have.
     """
+    if at_most is not None and (type(at_most) is not int or at_most < 0):
+        raise RopeContractError(
+            f"omissions: at_most is {at_most!r}, not a whole number from 0",
+            remedy="leave it out where any number of flags may be left out",
+        )
     eligible = range(len(units)) if only is None else _eligible(units, only)
     return _of_places(units, eligible, at_most)
 
@@ -100,7 +106,12 @@ _BOOLEANS = strategies.booleans()
 
 def _eligible(units: Units, only: Iterable[str]) -> frozenset[int]:
     found: set[int] = set()
-    for name in [only] if isinstance(only, str) else only:
+    only = [only] if isinstance(only, str) else list(only)
+    if not only:
+        raise RopeContractError(
+            "omissions: only names no flag", remedy="leave it out where every flag may be left out"
+        )
+    for name in only:
         named = units.named([name])
         if not named:
             raise RopeContractError(
@@ -120,8 +131,9 @@ def omissions_of(
     """Return the strategy for a model of a project, or for an argv.
 
     Raises:
-        RopeContractError: There is no such model, it cannot be expanded, or ``only`` names
-            something that its command line does not have.
+        RopeContractError: There is no such model, it cannot be expanded, a token is no string,
+            ``at_most`` is no number of flags, or ``only`` names nothing, or something that the
+            command line does not have.
     """
-    given = project.expand(model_or_argv) if isinstance(model_or_argv, str) else model_or_argv
+    given = project.argv(model_or_argv)
     return subsets(units_of(project.pipeline, given), at_most, only)

@@ -97,6 +97,18 @@ def test_only_what_is_not_there() -> None:
     assert "--rope-type" in lines[1]
 
 
+@pytest.mark.parametrize("most", [-1, 1.5, "2", True])
+def test_at_most_that_is_no_number(most) -> None:
+    with pytest.raises(RopeContractError, match=r"at_most is .*, not a whole number from 0"):
+        subsets(UNITS, at_most=most)
+
+
+@pytest.mark.parametrize("only", [[], (), iter([])])
+def test_only_nothing_is_no_way_to_test_nothing(only) -> None:
+    with pytest.raises(RopeContractError, match="only names no flag"):
+        subsets(UNITS, only=only)
+
+
 def test_empty_command_line() -> None:
     units = units_of(pipeline(CASE), [])
 

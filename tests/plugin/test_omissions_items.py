@@ -686,6 +686,8 @@ def test_own_counterexample_is_short(flash: Project) -> None:
         ("omissions('flahs')", "there is no definition 'flahs'"),
         ("omissions('flash', only=['--rope'])", "'--rope' is not on the command line"),
         ("omissions('broken')", "broken"),
+        ("omissions('flash', at_most=-1)", "at_most is -1, not a whole number from 0"),
+        ("omissions(['--num-layers', 2])", "token 2 of the argv is 2, not a string"),
     ],
 )
 def test_strategy_that_cannot_be_made(flash: Project, strategy: str, message: str) -> None:
