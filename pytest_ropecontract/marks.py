@@ -83,6 +83,8 @@ class ContractFailed(pytest.fail.Exception):  # type: ignore[name-defined,misc]
     def __init__(self, findings: Iterable[Finding]) -> None:
         self.findings = tuple(findings)
         text = "\n\n".join(one.text() for one in self.findings)
+        names = " ".join(dict.fromkeys(one.rule for one in self.findings))
+        text += f"\n  {'more:':<10}ropecontract rule {names}"
         super().__init__(paths.printable(text), pytrace=False)
 
 
@@ -234,14 +236,25 @@ def allowed_reason(findings: Iterable[Finding]) -> str:
 def gather(session: pytest.Session, items: Sequence[pytest.Item]) -> None:
     """Remember, per model, the expectations of all tests, also of those not collected."""
     from pytest_ropecontract import uncollected
+
+    more: Iterable[pytest.Item] = ()
+    if uncollected.is_partial(session.config) and any(i.getparent(DefinitionModule) for i in items):
+        more = uncollected.items(session, DefinitionModule)
+    session.config.stash[EXPECTATIONS] = _by_model((*items, *more))
+
+
+def of_project(session: pytest.Session) -> dict[str, list[Expectation]]:
+    """Return, per model, the expectations of a project of which nothing is collected."""
+    from pytest_ropecontract import uncollected
+
+    return _by_model(uncollected.items(session, DefinitionModule))
+
+
+def _by_model(items: Iterable[pytest.Item]) -> dict[str, list[Expectation]]:
     from pytest_ropecontract.errors import RopeContractError
 
-    config = session.config
     found: dict[str, list[Expectation]] = {}
-    more: Iterable[pytest.Item] = ()
-    if uncollected.is_partial(config) and any(i.getparent(DefinitionModule) for i in items):
-        more = uncollected.items(session, DefinitionModule)
-    for item in (*items, *more):
+    for item in items:
         if item.get_closest_marker(NAME) is None:
             continue
         try:
@@ -253,7 +266,7 @@ def gather(session: pytest.Session, items: Sequence[pytest.Item]) -> None:
             stated = (expectation.fields, expectation.declared)
             if all((one.fields, one.declared) != stated for one in known):
                 known.append(expectation)
-    config.stash[EXPECTATIONS] = found
+    return found
 
 
 def expectations_of(session: pytest.Session, model: str) -> list[Expectation]:

@@ -172,12 +172,22 @@ class Project:
             expansion = definition.expand()
         except DefinitionError as error:
             return Examination(model, path, error=error)
+        found = self.examine_argv(model, expansion.argv)
+        return dataclasses.replace(found, path=path, expansion=expansion)
+
+    def examine_argv(self, name: str, argv: Sequence[str]) -> Examination:
+        """Return everything that is known of tokens; an error is part of it.
+
+        Args:
+            name: What to call them in findings.
+            argv: The tokens.
+        """
         try:
-            resolution = self.resolve(expansion.argv)
+            resolution = self.resolve(argv)
         except PipelineCallError as error:
-            return Examination(model, path, expansion, error=error)
-        findings = self._settle(rules.check(model, resolution, self.pipeline))
-        return Examination(model, path, expansion, resolution, findings)
+            return Examination(name, None, error=error)
+        findings = self._settle(rules.check(name, resolution, self.pipeline))
+        return Examination(name, None, resolution=resolution, findings=findings)
 
     def check_expectation(self, model: str, expectation: Expectation) -> tuple[Finding, ...]:
         """Return what an expectation finds on a model.
@@ -217,6 +227,14 @@ class Project:
             return ()
         return self._settle(self._compare(model, resolution, Reach(self.pipeline)))
 
+    def check_checkpoint(self, examination: Examination, path: Path) -> tuple[Finding, ...]:
+        """Return what one file finds on what was examined, whoever's checkpoint it is."""
+        if examination.resolution is None:
+            return ()
+        reach = Reach(self.pipeline)
+        found = self._compare_file(examination.name, examination.resolution, reach, path)
+        return self._settle(found)
+
     def check_config(
         self, model: str, resolution: Resolution, expectations: Iterable[Expectation]
     ) -> tuple[Finding, ...]:
@@ -239,18 +257,22 @@ class Project:
     def _compare(self, model: str, resolution: Resolution, reach: Finder) -> list[Finding]:
         found: list[Finding] = []
         for path in self.checkpoints(model):
-            read = self._checkpoint(path)
-            if isinstance(read, CheckpointError):
-                found.append(Finding("checkpoint", model, read.headline, remedy=read.remedy))
-            else:
-                found.extend(comparison.check(model, read, resolution, reach))
+            found.extend(self._compare_file(model, resolution, reach, path))
         return found
+
+    def _compare_file(
+        self, model: str, resolution: Resolution, reach: Finder, path: Path
+    ) -> tuple[Finding, ...]:
+        read = self._checkpoint(path)
+        if isinstance(read, CheckpointError):
+            return (Finding("checkpoint", model, read.headline, remedy=read.remedy),)
+        return comparison.check(model, read, resolution, reach)
 
     def _checkpoint(self, path: Path) -> Checkpoint | CheckpointError:
         """Return what a checkpoint's file says, or why it cannot be read; it is read once."""
         if path not in self._read_checkpoints:
             try:
-                self._read_checkpoints[path] = checkpoint_reader.load(path, self._shown(path))
+                self._read_checkpoints[path] = checkpoint_reader.load(path, self.shown(path))
             except CheckpointError as error:
                 self._read_checkpoints[path] = error.with_traceback(None)
         return self._read_checkpoints[path]
@@ -387,7 +409,7 @@ class Project:
                 self.used_allowances.add(cover)
         return allowing.apply(strict, self.settings.allowances)
 
-    def _shown(self, path: Path) -> str:
+    def shown(self, path: Path) -> str:
         """Return a path as it is written in the project, also where it is a link."""
         root = self.settings.root
         return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name

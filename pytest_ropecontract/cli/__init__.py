@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pytest_ropecontract.cli import snapshot, surface
+from pytest_ropecontract.cli import explain, rule, snapshot, surface
 from pytest_ropecontract.errors import RopeContractError
 
 if TYPE_CHECKING:
@@ -33,7 +33,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     Raises:
         SystemExit: The arguments are not those of the command, or ask for its help.
     """
-    options = _parser().parse_args(argv)
+    given = list(sys.argv[1:] if argv is None else argv)
+    before, dashes, tokens = _partition(given)
+    parser = _parser()
+    options = parser.parse_args(before)
+    options.tokens = tokens if dashes else None
+    if dashes and not options.takes_tokens:
+        parser.error("only explain takes flags after --")
     run: Callable[[argparse.Namespace], int | None] = options.run
     try:
         status = run(options) or 0
@@ -51,14 +57,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
+def _partition(argv: list[str]) -> tuple[list[str], bool, list[str]]:
+    """Divide arguments at the first ``--``; what follows are a model's flags."""
+    if "--" not in argv:
+        return argv, False, []
+    at = argv.index("--")
+    return argv[:at], True, argv[at + 1 :]
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="ropecontract",
-        description="What a Megatron accepts, and which rotary embedding it builds from it.",
+        description="Show which rotary position embedding a Megatron builds from a model's "
+        "flags, and what Megatron versions accept.",
+        epilog="The checks themselves are run by pytest: pytest --rope-contract",
         allow_abbrev=False,
     )
+    parser.set_defaults(takes_tokens=False)
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    explain.add_command(commands)
+    rule.add_command(commands)
     surface.add_commands(commands)
     snapshot.add_commands(commands)
     return parser

@@ -7,18 +7,24 @@ import glob
 import io
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pytest_ropecontract.errors import RopeContractError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    import pytest
 
     from pytest_ropecontract.definitions import Registry
     from pytest_ropecontract.megatron.pipeline import PipelineSettings
     from pytest_ropecontract.project import Project
 
 PLUGIN = "ropecontract"
+# The processes of pytest-xdist, and a run of the definitions' items.
+NOTHING_STARTED = {"numprocesses": 0, "dist": "no", "tx": [], "rope_contract": False}
+
+T = TypeVar("T")
 
 
 def load_project(folders: Sequence[Path] = (), config_file: str | None = None) -> Project:
@@ -39,32 +45,103 @@ def load_project(folders: Sequence[Path] = (), config_file: str | None = None) -
 
     from pytest_ropecontract import collection
 
-    found: list[Project] = []
-    errors: list[RopeContractError] = []
+    result = _Result[Any]()
 
     class Ask:
         @pytest.hookimpl(tryfirst=True)
         def pytest_cmdline_main(self, config: pytest.Config) -> int:
             """Take the project, and end before anything runs."""
-            try:
-                found.append(collection.project_of(config))
-            except RopeContractError as error:
-                errors.append(error)
+            result.take(lambda: collection.project_of(config))
             return 0
 
+    _run(Ask(), result, [*map(str, folders)], config_file)
+    project: Project = result.get()
+    return project
+
+
+def in_session(visit: Callable[[pytest.Session], T], arguments: Sequence[str] = ()) -> T:
+    """Return what a function makes of a session of the project in the working directory.
+
+    The session has begun, so that tests can be collected in it, and ends without that any is
+    collected or run. What is printed meanwhile is not shown.
+
+    Args:
+        visit: The function.
+        arguments: What pytest is given, for example ``-c`` and an ini file.
+
+    Raises:
+        RopeContractError: pytest, or the plugin, refuses the settings, or the function raised.
+    """
+    import pytest
+
+    result = _Result[T]()
+
+    class Visit:
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_cmdline_main(self, config: pytest.Config) -> None:
+            """Leave out what the project's own options would start."""
+            for name, value in NOTHING_STARTED.items():
+                if hasattr(config.option, name):
+                    setattr(config.option, name, value)
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_collection(self, session: pytest.Session) -> bool:
+            """Call the function in place of a collection."""
+            result.take(lambda: visit(session))
+            return True
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_runtestloop(self) -> bool:
+            """Run nothing."""
+            return True
+
+    _run(Visit(), result, ["--collect-only", "--capture=no", *arguments])
+    return result.get()
+
+
+class _Result(Generic[T]):
+    """What came of a function that pytest called: a value, an error, or nothing."""
+
+    def __init__(self) -> None:
+        self.values: list[T] = []
+        self.errors: list[BaseException] = []
+        self.output = ""
+
+    def take(self, function: Callable[[], T]) -> None:
+        try:
+            self.values.append(function())
+        except BaseException as error:  # noqa: BLE001  # pytest would show it as its own failure
+            self.errors.append(error)
+
+    def get(self) -> T:
+        if self.errors:
+            import pytest
+
+            error = self.errors[0]
+            if isinstance(error, pytest.UsageError):
+                raise RopeContractError(str(error)) from None
+            raise error
+        if not self.values:
+            lines = [line for line in self.output.splitlines() if line.strip()]
+            raise RopeContractError(
+                "pytest cannot read the project's settings", details=lines[-20:]
+            )
+        return self.values[0]
+
+
+def _run(
+    plugin: object, result: _Result[T], arguments: Sequence[str], config_file: str | None = None
+) -> None:
+    import pytest
+
     # Assertions are left as they are: this process has imported the plugin already.
-    argv = ["--assert=plain", "-p", _plugin(), *map(str, folders)]
+    argv = ["--assert=plain", "-p", _plugin(), *arguments]
     if config_file is not None:
         argv += ["-c", config_file]
     output = io.StringIO()
     with contextlib.redirect_stderr(output), contextlib.redirect_stdout(output):
-        pytest.main(argv, plugins=[Ask()])
-    if errors:
-        raise errors[0]
-    if not found:
-        lines = [line for line in output.getvalue().splitlines() if line.strip()]
-        raise RopeContractError("pytest cannot read the project's settings", details=lines[-20:])
-    return found[0]
+        pytest.main(argv, plugins=[plugin])
+    result.output = output.getvalue()
 
 
 def _plugin() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -63,12 +64,16 @@ class Source:
             it is.
         dest: The namespace attribute that it went through, or None.
         flag: A flag that sets this attribute, or None where the parser has none.
+        attribute: The config attribute that it went through, or None.
+        argument: The argument of the rotary class that it arrives as, or None.
     """
 
     origin: Origin
     text: str
     dest: str | None = None
     flag: str | None = None
+    attribute: str | None = field(default=None, compare=False)
+    argument: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -210,7 +215,7 @@ class _Builder:
             self.sources[name] = self._source(path, argument)
             if argument in self.overridden:
                 self.values[name] = self.overridden[argument]
-                self.sources[name] = Source("filled", self.override_name)
+                self.sources[name] = Source("filled", self.override_name, argument=argument)
         self._adjust(path)
 
     def _adjust(self, path: RotaryPath) -> None:
@@ -253,7 +258,8 @@ class _Builder:
         return argument.value
 
     def _source(self, path: RotaryPath, argument: str) -> Source:
-        return self._argument_source(path.arguments[argument], path, argument)
+        source = self._argument_source(path.arguments[argument], path, argument)
+        return dataclasses.replace(source, argument=argument)
 
     def _argument_source(self, argument: Argument, path: RotaryPath, name: str) -> Source:
         if argument.origin == "args" and argument.name is not None:
@@ -267,8 +273,8 @@ class _Builder:
         if attribute is None or configuration.takes_default(attribute, self.parsed.namespace):
             dest = attribute.dest if attribute is not None else None
             text = f"{self.config.class_name}.{name}"
-            return Source("config-default", text, dest, self.flag_of(dest or ""))
-        return self._dest_source(attribute.dest or name)
+            return Source("config-default", text, dest, self.flag_of(dest or ""), attribute=name)
+        return dataclasses.replace(self._dest_source(attribute.dest or name), attribute=name)
 
     def _dest_source(self, dest: str) -> Source:
         flag = self.flag_of(dest)
