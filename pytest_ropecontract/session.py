@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import shutil
 import sys
 from importlib import metadata
@@ -94,7 +95,7 @@ class ContractSession:
         paths = collection.options_of(self.config).reports
         if not paths:
             return
-        text = json.render(self._surface_document(), document.merge(self.documents))
+        text = json.render(self._surface_document(), self._models)
         for path in paths:
             try:
                 json.write(path, text)
@@ -105,6 +106,11 @@ class ContractSession:
         if self.unwritten and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
+    @functools.cached_property
+    def _models(self) -> list[dict[str, Any]]:
+        """What all items found out; asked for when all of them have reported."""
+        return document.merge(self.documents)
+
     def _surface_document(self) -> dict[str, Any]:
         if self.documents:
             found: dict[str, Any] = self.documents[0]["surface"]
@@ -113,18 +119,21 @@ class ContractSession:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Show one line for every model that was checked."""
-        models = document.merge(self.documents)
-        if models:
-            surface = self._surface_document()
-            title = f"rope contract: {surface['name']} ({surface['mode']})"
-            terminalreporter.write_sep("=", title, bold=True)
-            width = shutil.get_terminal_size().columns
-            lines = terminal.summary_lines(models, width)
-            lines += terminal.omission_lines(models, width, self.config.get_verbosity())
-            for line, state in lines:
-                terminalreporter.write_line(line, **MARKUP[state])
+        if self._models and not self.config.getoption("no_summary", default=False):
+            self._write_summary(terminalreporter)
         for line in self.unwritten:
             terminalreporter.write_line(f"ERROR: {line}", red=True)
+
+    def _write_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        verbosity = self.config.get_verbosity()
+        surface = self._surface_document()
+        title = f"rope contract: {surface['name']} ({surface['mode']})"
+        terminalreporter.write_sep("=", title, bold=True)
+        width = shutil.get_terminal_size().columns
+        lines = terminal.summary_lines(self._models, width, verbosity)
+        lines += terminal.omission_lines(self._models, width, verbosity)
+        for line, state in lines:
+            terminalreporter.write_line(line, **MARKUP[state])
 
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self, config: pytest.Config) -> None:

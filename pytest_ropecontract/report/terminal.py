@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract.contracts.findings import plain
@@ -10,38 +11,109 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 COLUMNS = ("model", "kind", "base", "dim", "factor", "length", "betas", "mscales")
+# What a narrow terminal is spared, the first one first.
+SPARED = ("mscales", "length", "dim", "betas", "factor", "base", "kind")
 MARK = "*"
 WIDE = 100
 NAME_AT_LEAST = 14
 NAME_READABLE = 24
+STATES = ("fail", "allowed", "ok")
+# Of more models than this, those without a finding are only counted.
+FOLDED_ABOVE = 40
+INDENT = "    "
+NO_CONTRACT = "ok, no contract"
+BARE = "no contract"
 
 
-def summary_lines(models: Sequence[Mapping[str, Any]], width: int) -> list[tuple[str, str]]:
+def summary_lines(
+    models: Sequence[Mapping[str, Any]], width: int, verbosity: int = 0
+) -> list[tuple[str, str]]:
     """Return the lines of the summary, each with ``fail``, ``allowed``, ``ok`` or ``head``.
+
+    What fails comes first, then what is allowed. The models without a finding are all shown
+    with ``-v``, only counted with ``-q`` and where there are many, and with ``-qq`` all are.
 
     Args:
         models: The merged documents of the models.
         width: Columns of the terminal.
+        verbosity: How often ``-v`` was given; below 0, how often ``-q``.
     """
-    rows = [(*_cells(model), *_verdict(model)) for model in models]
-    gap = "  " if width >= WIDE else " "
-    widths = [
-        max(len(title), *(len(row[index]) for row in rows)) if rows else len(title)
-        for index, title in enumerate(COLUMNS)
-    ]
-    # The name gives way to the other columns, and as far as it stays readable to the verdict.
-    columns = sum(widths[1:]) + len(widths) * len(gap)
-    verdict = max(len(text) for text in ("verdict", *(row[-2] for row in rows)))
-    widths[0] = min(
-        widths[0],
-        max(NAME_AT_LEAST, width - columns - len("verdict")),
-        max(NAME_READABLE, width - columns - verdict),
+    rows = sorted(
+        ((*_cells(model), *_verdict(model)) for model in models),
+        key=lambda row: STATES.index(row[-1]),
     )
-    lines = [(_line((*COLUMNS, "verdict"), widths, gap), "head")]
-    lines.extend((_line(row[:-1], widths, gap), row[-1]) for row in rows)
-    if any(MARK in cell for row in rows for cell in row[1:-2]):
-        lines.append((f"{MARK} not declared in the definition's flags", "head"))
+    shown = rows
+    if verbosity < 0 or (verbosity == 0 and len(rows) > FOLDED_ABOVE):
+        shown = [row for row in rows if row[-1] != "ok"]
+    if verbosity < -1:
+        shown = []
+    lines = _table(shown, width) if shown else []
+    if len(shown) < len(rows):
+        lines.extend((text, "head") for text in textwrap.wrap(_counted(rows, shown), width))
     return lines
+
+
+def _counted(rows: Sequence[Sequence[str]], shown: Sequence[Sequence[str]]) -> str:
+    """Return how many models come to what, of those that are not shown."""
+    hidden = [row for row in rows if row not in shown]
+    words = {"fail": "failed", "allowed": "allowed", "ok": "ok"}
+    counts = [
+        f"{number} {words[state]}"
+        for state in STATES
+        if (number := sum(row[-1] == state for row in hidden))
+    ]
+    text = f"{'and ' if shown else ''}{', '.join(counts)}"
+    bare = sum(row[-2] == NO_CONTRACT for row in hidden)
+    return text + (f" ({bare} without a contract)" if bare else "") + "; -v shows all"
+
+
+def _table(rows: Sequence[Sequence[str]], width: int) -> list[tuple[str, str]]:
+    gap = "  " if width >= WIDE else " "
+    measured = {
+        title: max(len(title), *(len(row[index]) for row in rows))
+        for index, title in enumerate(COLUMNS)
+    }
+    name = measured.pop("model")
+    for title in SPARED:
+        if NAME_AT_LEAST + sum(measured.values()) + (len(measured) + 1) * len(gap) <= width - len(
+            "verdict"
+        ):
+            break
+        del measured[title]
+    kept = [0, *(index for index, title in enumerate(COLUMNS) if title in measured)]
+    # The name gives way to the other columns, and as far as it stays readable to the verdicts.
+    room = width - sum(measured.values()) - (len(measured) + 1) * len(gap)
+    verdicts = {len(row[-2]) for row in rows}
+    fitting = [one for one in verdicts if one <= room - min(name, NAME_READABLE)]
+    bare = any(row[-2] == NO_CONTRACT for row in rows)
+    verdict = max(len("verdict"), len(BARE) if bare and room > NAME_READABLE else 0, *fitting)
+    name = min(name, max(len("model"), room - verdict))
+    widths = [name, *measured.values()]
+    lines = [(_line([*(COLUMNS[index] for index in kept), "verdict"], widths, gap), "head")]
+    for row in rows:
+        cells = [row[index] for index in kept]
+        lines.extend((text, row[-1]) for text in _row(cells, row[-2], widths, gap, width))
+    if any(MARK in row[index] for row in rows for index in kept[1:]):
+        lines.extend(
+            (text, "head")
+            for text in textwrap.wrap(f"{MARK} not declared in the definition's flags", width)
+        )
+    return lines
+
+
+def _row(
+    cells: Sequence[str], verdict: str, widths: Sequence[int], gap: str, width: int
+) -> list[str]:
+    """Return a row, with the rules of its verdict below it where they do not fit."""
+    texts = (verdict, BARE, "ok") if verdict == NO_CONTRACT else (verdict,)
+    for text in texts:
+        if len(line := _line([*cells, text], widths, gap)) <= width:
+            return [line]
+    word, _, rules = verdict.partition(" ")
+    below = textwrap.wrap(
+        rules, width, initial_indent=INDENT, subsequent_indent=INDENT, break_on_hyphens=False
+    )
+    return [_line([*cells, word], widths, gap), *below]
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], gap: str) -> str:
@@ -94,7 +166,7 @@ def _verdict(model: Mapping[str, Any]) -> tuple[str, str]:
     allowed = _rules(model, "allowed")
     if allowed:
         return f"allowed {', '.join(allowed)}", "allowed"
-    return ("ok" if model["contracts"] else "ok, no contract"), "ok"
+    return ("ok" if model["contracts"] else NO_CONTRACT), "ok"
 
 
 def _rules(model: Mapping[str, Any], status: str) -> list[str]:

@@ -5,18 +5,23 @@ from __future__ import annotations
 import pytest
 from plugin_project import MLA, PLAIN, YARN, Project
 
+from pytest_ropecontract.contracts.findings import RULES
+from pytest_ropecontract.report import document
+from pytest_ropecontract.report.terminal import FOLDED_ABOVE, summary_lines
+from pytest_ropecontract.rope.config import RopeConfig
+
 FILL = (
     "def fill(args):\n"
     "    if args.multi_latent_attention and not args.rope_type: args.rope_type = 'yarn'\n"
 )
 TABLE = """\
 model     kind  base  dim factor length betas  mscales verdict
-allowed   yarn* 10000 8   1*     4096*  32*/1* 1*/0*   allowed implicit-yarn
 broken    -     -     -   -      -      -      -       ERROR
+silent    yarn* 10000 8   1*     4096*  32*/1* 1*/0*   FAILED implicit-yarn
+allowed   yarn* 10000 8   1*     4096*  32*/1* 1*/0*   allowed implicit-yarn
 llama     rope  10000 16  8*     8192*  -      -       ok, no contract
 none      none  -     -   -      -      -      -       ok, no contract
 plain     rope  10000 16  -      -      -      -       ok
-silent    yarn* 10000 8   1*     4096*  32*/1* 1*/0*   FAILED implicit-yarn
 stretched yarn  10000 8   4      4096*  32*/1* 1/1     ok, no contract
 * not declared in the definition's flags
 """
@@ -76,7 +81,7 @@ def test_columns_fit_a_narrow_terminal_and_names_stay_readable(mixed: Project) -
     head, name, *_ = mixed.run().summary
 
     assert len(head) <= 80
-    assert name.startswith("a-model-with")
+    assert name.startswith("a-model-w")
     assert "_4layer " in name
 
 
@@ -104,11 +109,11 @@ def test_several_failing_rules_are_named(project: Project) -> None:
     project.script("bad", f"return [*{PLAIN.split()!r}, '--rope-scaling-factor', '3', '--no such']")
     project.test('@rope_expect("yarn", models=["bad"])\ndef test_it(): pass')
 
-    (line,) = [line for line in project.run().summary if line.startswith("bad ")]
+    _, row, rules, *_ = project.run().summary
 
-    assert "FAILED " in line
-    assert "spaced-token" in line
-    assert "expectation" in line
+    assert row.startswith("bad ")
+    assert row.endswith(" FAILED")
+    assert {"rejected-flag", "spaced-token", "expectation"} <= set(rules.strip().split(", "))
 
 
 def test_same_summary_in_several_processes(mixed: Project) -> None:
@@ -124,8 +129,37 @@ def test_no_summary_where_no_item_ran(mixed: Project) -> None:
         assert " rope contract: " not in mixed.run(*args).out
 
 
-def test_quiet_run_keeps_the_summary(mixed: Project) -> None:
-    assert mixed.run("-q").summary == mixed.run().summary
+def test_quiet_run_counts_what_has_no_finding(mixed: Project) -> None:
+    lines = mixed.run("-q").summary
+
+    assert [line.split()[0] for line in lines[:4]] == ["model", "broken", "silent", "allowed"]
+    assert lines[-1] == "and 4 ok (3 without a contract); -v shows all"
+
+
+def test_very_quiet_run_counts_everything(mixed: Project) -> None:
+    assert mixed.run("-qq").summary[0] == (
+        "2 failed, 1 allowed, 4 ok (3 without a contract); -v shows all"
+    )
+
+
+def test_no_summary_where_none_is_wanted(mixed: Project) -> None:
+    assert " rope contract: " not in mixed.run("--no-summary").out
+
+
+def test_no_colours_where_none_are_wanted(mixed: Project) -> None:
+    assert "\x1b[" in mixed.run("--color=yes").out
+    assert "\x1b[" not in mixed.run("--color=no").out
+
+
+def test_reports_are_merged_once(mixed: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hundreds of models take a while, and the JSON report and the summary both need them."""
+    calls = []
+    merge = document.merge
+    monkeypatch.setattr(document, "merge", lambda found: calls.append(1) or merge(found))
+
+    mixed.run("--rope-contract-report=report.json")
+
+    assert calls == [1]
 
 
 def test_title_begins_a_line(mixed: Project) -> None:
@@ -133,3 +167,81 @@ def test_title_begins_a_line(mixed: Project) -> None:
     (index,) = [i for i, line in enumerate(lines) if " rope contract: " in line]
 
     assert lines[index + 1].startswith("model ")
+
+
+def facts(name: str, status: str | None = None, *, contracts: int = 1, rules: int = 1):
+    """Return what is known of a model whose values have the longest texts that occur."""
+    rope = dict.fromkeys(RopeConfig.__dataclass_fields__)
+    rope |= {"kind": "yarn", "rotary_base": 32000000.0, "rotary_dim": 64}
+    rope |= {"rotary_scaling_factor": 40.0, "original_max_position_embeddings": 131072}
+    rope |= {"beta_fast": 32.0, "beta_slow": 1.0, "mscale": 0.707, "mscale_all_dim": 0.707}
+    found = [{"rule": rule, "status": status} for rule in RULES[:rules]] if status else []
+    origins = {"beta_fast": "parser-default"}
+    return {
+        "name": name,
+        "rope": rope,
+        "origins": origins,
+        "findings": found,
+        "contracts": contracts,
+        "error": None,
+    }
+
+
+def many() -> list[dict]:
+    """Return 300 models, of which 6 fail by several rules and 3 are allowed."""
+    states = {**dict.fromkeys(range(0, 300, 50), "fail"), **dict.fromkeys((7, 77, 177), "allowed")}
+    return [
+        facts(f"deepseek-v3-{index:03}-base_{index}layer", states.get(index), rules=2)
+        for index in range(300)
+    ]
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 80, 100, 120, 200])
+@pytest.mark.parametrize("verbosity", [-2, -1, 0, 1])
+def test_no_line_is_wider_than_the_terminal(width: int, verbosity: int) -> None:
+    lines = [line for line, _ in summary_lines(many(), width, verbosity)]
+
+    # Nothing divides the name of a rule.
+    longest = max(map(len, RULES)) + len("    ,")
+    assert max(map(len, lines)) <= max(width, longest)
+
+
+def test_many_models_are_folded_to_those_with_findings() -> None:
+    lines = summary_lines(many(), 200)
+
+    assert [state for _, state in lines] == [
+        "head",
+        *["fail"] * 6,
+        *["allowed"] * 3,
+        "head",
+        "head",
+    ]
+    assert lines[-1][0] == "and 291 ok; -v shows all"
+
+
+def test_verbose_run_shows_many_models() -> None:
+    names = {line.split()[0] for line, state in summary_lines(many(), 200, 1) if state != "head"}
+
+    assert names == {model["name"] for model in many()}
+
+
+def test_few_models_are_not_folded() -> None:
+    models = [facts(f"model-{index}") for index in range(FOLDED_ABOVE)]
+
+    assert len([1 for _, state in summary_lines(models, 80) if state == "ok"]) == FOLDED_ABOVE
+
+
+def test_narrow_terminal_keeps_name_and_verdict() -> None:
+    lines = [line for line, _ in summary_lines([facts("kimi-k2", "fail")], 30)]
+
+    assert lines[0].split()[0] == "model"
+    assert lines[0].split()[-1] == "verdict"
+    assert "mscales" not in lines[0]
+    assert lines[1].split()[0] == "kimi-k2"
+    assert "FAILED" in lines[1]
+
+
+def test_model_without_contract_says_so_in_every_width() -> None:
+    for width in (60, 80, 200):
+        text = "\n".join(line for line, _ in summary_lines([facts("kimi-k2", contracts=0)], width))
+        assert "no contract" in text
