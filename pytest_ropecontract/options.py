@@ -18,7 +18,7 @@ SURFACE_VARIABLE = "ROPE_CONTRACT_SURFACE"
 DEFAULT_MODELS = ("scripts/models/*.py", "scripts/models/*.sh")
 DEFAULT_TIME_LIMIT = "20"
 REPORT_SUFFIXES = (".json",)
-
+ANNOTATIONS = ("none", "github")
 MOST_EXAMPLES = 1_000_000
 
 LISTS = {
@@ -102,6 +102,14 @@ def add_options(parser: pytest.Parser) -> None:
         default=[],
         help="write what every model resolves to into FILE.json; may be given again",
     )
+    group.addoption(
+        "--rope-contract-annotate",
+        dest="rope_contract_annotate",
+        choices=ANNOTATIONS,
+        default="none",
+        help="print failures so that a CI service shows them at the definition's line: github "
+        "for GitHub Actions; default: none",
+    )
     for name, text in LISTS.items():
         kind = "args" if name == "rope_contract_base_args" else "linelist"
         parser.addini(name, text, type=kind, default=[])  # type: ignore[arg-type]
@@ -133,6 +141,7 @@ class Options:
             Hypothesis profile says.
         seed: Of the draws, as ``--hypothesis-seed`` gives it, or None.
         reports: Files to write.
+        annotate: How failures are printed for a CI service: one of ``ANNOTATIONS``.
         surface_from: The option, variable or ini key that names the surface.
         keeps_snapshots: Whether the project has snapshots of its models, or asks for them.
         settings: What the project states about itself.
@@ -145,6 +154,7 @@ class Options:
     examples: int | None
     seed: int | str | None
     reports: tuple[Path, ...]
+    annotate: str
     surface_from: str
     keeps_snapshots: bool
     settings: Settings
@@ -180,6 +190,7 @@ def read(config: pytest.Config) -> Options:
         surface_from=surface_from,
         keeps_snapshots=_keeps_snapshots(config, snapshots),
         reports=tuple(_report(config, name) for name in config.getoption("rope_contract_report")),
+        annotate=str(config.getoption("rope_contract_annotate")),
         settings=Settings(
             root=config.rootpath,
             surface=surface,

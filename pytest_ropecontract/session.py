@@ -12,7 +12,7 @@ import pytest
 
 from pytest_ropecontract import collection, uncollected
 from pytest_ropecontract.megatron.selection import is_live
-from pytest_ropecontract.report import document, json, terminal
+from pytest_ropecontract.report import annotating, document, json, terminal
 from pytest_ropecontract.suite.modules import modules_for
 
 if TYPE_CHECKING:
@@ -121,8 +121,17 @@ class ContractSession:
         """Show one line for every model that was checked."""
         if self._models and not self.config.getoption("no_summary", default=False):
             self._write_summary(terminalreporter)
+        for line in self._annotations():
+            terminalreporter.write_line(line)
         for line in self.unwritten:
             terminalreporter.write_line(f"ERROR: {line}", red=True)
+
+    def _annotations(self) -> list[str]:
+        """Return the lines that a CI service reads, where they are wanted."""
+        if collection.options_of(self.config).annotate == "none":
+            return []
+        root = self.config.rootpath
+        return [*annotating.github_lines(annotating.failures(self._models, root), root)]
 
     def _write_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         verbosity = self.config.get_verbosity()
@@ -138,5 +147,8 @@ class ContractSession:
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self, config: pytest.Config) -> None:
         """Say what went wrong also where there is no terminal reporter."""
+        if hasattr(config, "workerinput"):
+            return
         if not config.pluginmanager.has_plugin("terminalreporter"):
+            sys.stdout.writelines(f"{line}\n" for line in self._annotations())
             sys.stderr.writelines(f"ERROR: {line}\n" for line in self.unwritten)

@@ -9,6 +9,7 @@ import pytest
 
 from pytest_ropecontract import paths
 from pytest_ropecontract.collection import project_of
+from pytest_ropecontract.contracts.findings import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -87,7 +88,29 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "message": finding.message,
         "status": finding.status,
         "effect": finding.effect,
+        # The flag that it is about, as the definition has it.
+        "flag": finding.flag or (finding.source if finding.origin == "declared" else None),
+        "remedy": finding.remedy,
     }
+
+
+def properties(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return what of an item's facts goes into a JUnit file: texts by name.
+
+    The model, the kind, base and factor of what is built from it where anything is, and the
+    rules that the item found broken or allowed.
+    """
+    model = document["model"]
+    found = {"model": model["name"]}
+    rope = model["rope"]
+    if rope is not None:
+        factor = "rope_scaling_factor" if rope["rope_scaling"] else "rotary_scaling_factor"
+        named = {"kind": rope["kind"], "base": rope["rotary_base"], "factor": rope[factor]}
+        found.update({name: plain(value) for name, value in named.items() if value is not None})
+    rules = [one["rule"] for one in model["findings"] if one["status"] != "note"]
+    if rules:
+        found["rules"] = " ".join(dict.fromkeys(rules))
+    return [(f"rope_contract.{name}", value) for name, value in found.items()]
 
 
 def _plain(value: Any) -> Any:

@@ -12,7 +12,7 @@ from pytest_ropecontract.collection import EXPECTATIONS, options_of, project_of
 from pytest_ropecontract.contracts.arity.rule import NotCheckedError
 from pytest_ropecontract.errors import RopeContractError
 from pytest_ropecontract.marks import ContractFailed, allowed_reason
-from pytest_ropecontract.report.document import DOCUMENT, model_document
+from pytest_ropecontract.report.document import DOCUMENT, model_document, properties
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -149,6 +149,7 @@ def _settle(
         item=request.node.originalname,
     )
     request.node.stash[DOCUMENT] = document
+    request.node.user_properties.extend(properties(document))
     error = document["model"]["error"]
     if error is not None:
         pytest.fail(error, pytrace=False)

@@ -73,7 +73,7 @@ def test_every_model_has_every_key(mixed: Project) -> None:
         assert set(model["origins"].values()) <= set(ORIGINS)
         for finding in model["findings"]:
             keys = ["rule", "field", "expected", "actual", "origin", "message", "status"]
-            assert [key for key in finding if key != "effect"] == keys
+            assert list(finding) == [*keys, "effect", "flag", "remedy"]
             assert finding["rule"] in RULES
             assert finding["status"] in ("fail", "note", "allowed")
 
@@ -105,6 +105,9 @@ def test_failed_expectation(mixed: Project) -> None:
         "message": "rotary_base is 10000 (declared: --rotary-base 10000), "
         'expected 5 by rope_expect("yarn", rotary_base=5)',
         "status": "fail",
+        "flag": "--rotary-base 10000",
+        "remedy": "declare --rotary-base 5 in the definition, or correct the expectation in "
+        "tests/test_contracts.py::test_it",
     }
 
 

@@ -81,7 +81,7 @@ def test_columns_fit_a_narrow_terminal_and_names_stay_readable(mixed: Project) -
     head, name, *_ = mixed.run().summary
 
     assert len(head) <= 80
-    assert name.startswith("a-model-w")
+    assert name.startswith("a-model-")
     assert "_4layer " in name
 
 
