@@ -33,13 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Raises:
         SystemExit: The arguments are not those of the command, or ask for its help.
     """
-    given = list(sys.argv[1:] if argv is None else argv)
-    before, dashes, tokens = _partition(given)
-    parser = _parser()
-    options = parser.parse_args(before)
-    options.tokens = tokens if dashes else None
-    if dashes and not options.takes_tokens:
-        parser.error("only explain takes flags after --")
+    options = parse(list(sys.argv[1:] if argv is None else argv))
     run: Callable[[argparse.Namespace], int | None] = options.run
     try:
         status = run(options) or 0
@@ -55,6 +49,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     return status
+
+
+def parse(argv: list[str]) -> argparse.Namespace:
+    """Read arguments; ``run`` of what is returned is the command.
+
+    Raises:
+        SystemExit: They are not those of a command, or ask for its help.
+    """
+    before, dashes, tokens = _partition(argv)
+    parser = _parser()
+    options = parser.parse_args(before)
+    if dashes and not options.takes_tokens:
+        parser.error("only explain takes flags after --")
+    options.tokens = tokens if dashes else None
+    return options
 
 
 def _partition(argv: list[str]) -> tuple[list[str], bool, list[str]]:
