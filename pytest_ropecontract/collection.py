@@ -70,7 +70,10 @@ def current_project() -> Project:
     from pytest_ropecontract.errors import RopeContractError
 
     if not _RUNS:
-        raise RopeContractError("a model's name is known only while pytest runs")
+        raise RopeContractError(
+            "a model's name is known only while pytest runs",
+            remedy="ask for it in a test or a fixture, or give the model's argv",
+        )
     return project_of(_RUNS[-1])
 
 
@@ -92,6 +95,18 @@ def project_of(config: pytest.Config) -> Project:
             settings, _registry(config, given), functools.partial(hooked.checkpoints, config)
         )
     return config.stash[PROJECT]
+
+
+def no_definitions(config: pytest.Config) -> RopeContractError:
+    """Return the error that a project has no definitions."""
+    from pytest_ropecontract.errors import RopeContractError
+
+    return RopeContractError(
+        "rope-contract: no model definitions found",
+        details=[f"rope_contract_models: {' '.join(options_of(config).models)}"],
+        remedy="set rope_contract_models, or register models with the hook "
+        "pytest_ropecontract_models",
+    )
 
 
 def _applies(item: pytest.Item | pytest.Collector) -> bool:

@@ -86,8 +86,8 @@ def rope_model(request: pytest.FixtureRequest) -> str:
     """
     if not hasattr(request, "param"):
         pytest.fail(
-            "rope_model has no value here: name it among the arguments of the test or of a "
-            "fixture, getfixturevalue() comes too late",
+            "rope_model has no value here: getfixturevalue() comes too late\n"
+            "  remedy: name it among the arguments of the test or of a fixture",
             pytrace=False,
         )
     model: str = request.param
@@ -161,7 +161,11 @@ def rope_config(
     if resolution.rope is None:
         refused = resolution.refused
         message = refused.message if refused is not None else "refused"
-        raise _failure(f"rope_config: {rope_model}: nothing is built: {message}", pytestconfig)
+        raise _failure(
+            f"rope_config: {rope_model}: nothing is built: {message}\n"
+            f"  remedy: correct what is refused: ropecontract explain {rope_model}",
+            pytestconfig,
+        )
     return resolution.rope
 
 
@@ -224,6 +228,8 @@ def _own_model(request: pytest.FixtureRequest) -> str:
     model = callspec.params.get("rope_model") if callspec is not None else None
     if model is None:
         raise _failure(
-            "rope_contract_of: no model is named, and the test has no rope_model", request.config
+            "rope_contract_of: no model is named, and the test has no rope_model\n"
+            '  remedy: rope_contract_of(config, "kimi-k2"), or let the test ask for rope_model',
+            request.config,
         )
     return str(model)

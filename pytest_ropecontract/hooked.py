@@ -62,6 +62,7 @@ def pipeline(config: pytest.Config, settings: PipelineSettings) -> PipelineSetti
                 raise PipelineError(
                     f"{PIPELINE}: there is no setting {name!r}",
                     details=[f"settings: {', '.join(known)}"],
+                    remedy="return the settings that differ, by these names",
                 )
             changes[name] = _checked(name, value)
         settings = dataclasses.replace(settings, **changes)
@@ -103,7 +104,10 @@ def _checked(name: str, value: Any) -> Any:
         fits = isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
         wanted = "a mapping from names to values"
     if not fits:
-        raise PipelineError(f"{PIPELINE}: {name} is {value!r}, expected {wanted}")
+        raise PipelineError(
+            f"{PIPELINE}: {name} is {value!r}, expected {wanted}",
+            remedy=f"return {wanted} for {name}, or leave it out",
+        )
     return value
 
 
@@ -124,6 +128,7 @@ def _call(config: pytest.Config, name: str, **arguments: Any) -> list[Any]:
         raise RopeContractError(
             f"{name} raised {type(error).__name__}: {error}",
             origin=paths.place(error, config.rootpath),
+            remedy="mend the line above; it runs here without a launcher around it",
         ) from error
     return results
 

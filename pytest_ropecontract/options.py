@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import os
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -275,7 +276,10 @@ def _examples(config: pytest.Config) -> int | None:
     if text is None:
         return None
     if not text.isdecimal() or int(text) > MOST_EXAMPLES:
-        raise pytest.UsageError(f"{name}: {text!r} is not a whole number from 0 to {MOST_EXAMPLES}")
+        raise pytest.UsageError(
+            f"{name}: {text!r} is not a whole number from 0 to {MOST_EXAMPLES}\n"
+            "  remedy: write a number, or leave it out for as many as the Hypothesis profile says"
+        )
     return int(text)
 
 
@@ -298,7 +302,8 @@ def _time_limit(config: pytest.Config) -> float:
         limit = math.nan
     if not (math.isfinite(limit) and limit > 0):
         raise pytest.UsageError(
-            f"rope_contract_time_limit: {text!r} is not a number of seconds above 0"
+            f"rope_contract_time_limit: {text!r} is not a number of seconds above 0\n"
+            f"  remedy: write a number, for example {DEFAULT_TIME_LIMIT}"
         )
     return limit
 
@@ -315,14 +320,18 @@ def _report(config: pytest.Config, name: str) -> Path:
     path = config.invocation_params.dir / name
     if path.suffix not in REPORT_SUFFIXES:
         raise pytest.UsageError(
-            f"--rope-contract-report: {name!r} does not end in {' or '.join(REPORT_SUFFIXES)}"
+            f"--rope-contract-report: {name!r} does not end in {' or '.join(REPORT_SUFFIXES)}\n"
+            f"  remedy: --rope-contract-report={Path(name).stem}{REPORT_SUFFIXES[0]}"
         )
     if not path.parent.is_dir():
         raise pytest.UsageError(
-            f"--rope-contract-report: there is no folder {str(Path(name).parent)!r}"
+            f"--rope-contract-report: there is no folder {str(Path(name).parent)!r}\n"
+            f"  remedy: mkdir -p {shlex.quote(str(Path(name).parent))}"
         )
     if path.is_dir():
-        raise pytest.UsageError(f"--rope-contract-report: {name!r} is a folder")
+        raise pytest.UsageError(
+            f"--rope-contract-report: {name!r} is a folder\n  remedy: name a file"
+        )
     return path
 
 
@@ -331,7 +340,10 @@ def _pipeline(config: pytest.Config, pythonpath: tuple[str, ...]) -> Any:
 
     unknown = _text(config, "rope_contract_unknown") or "reject"
     if unknown not in ("reject", "drop"):
-        raise pytest.UsageError(f"rope_contract_unknown: {unknown!r} is neither reject nor drop")
+        raise pytest.UsageError(
+            f"rope_contract_unknown: {unknown!r} is neither reject nor drop\n"
+            "  remedy: write drop where the framework ignores unknown flags, else leave it out"
+        )
     return PipelineSettings(
         arguments=_lines(config, "rope_contract_arguments"),
         defaults=_lines(config, "rope_contract_defaults"),
@@ -349,7 +361,10 @@ def _pin(line: str) -> tuple[str, Any]:
     """Read ``dest=value``; what is no Python literal is text."""
     dest, equals, text = line.partition("=")
     if not equals or not dest.strip().isidentifier():
-        raise pytest.UsageError(f"rope_contract_pins: {line!r} is not of the form dest=value")
+        raise pytest.UsageError(
+            f"rope_contract_pins: {line!r} is not of the form dest=value\n"
+            "  remedy: for example moe_permute_fusion=False"
+        )
     try:
         return dest.strip(), ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError):

@@ -35,13 +35,7 @@ def _usage_error(text: str, config: pytest.Config) -> pytest.UsageError:
 def _check(config: pytest.Config) -> None:
     project = collection.project_of(config)
     if not len(project.registry):
-        given = collection.options_of(config)
-        raise RopeContractError(
-            "rope-contract: no model definitions found",
-            details=[f"rope_contract_models: {' '.join(given.models)}"],
-            remedy="set rope_contract_models, or register models with the hook "
-            "pytest_ropecontract_models",
-        )
+        raise collection.no_definitions(config)
     if not hasattr(config, "workerinput") and not _leaves_it_to_workers(config):
         project.pipeline  # noqa: B018  # made now, so that its errors end the run at once
 

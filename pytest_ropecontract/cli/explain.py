@@ -127,10 +127,12 @@ def explain_models(options: argparse.Namespace) -> int:
 
 def _tell(session: pytest.Session, options: argparse.Namespace) -> Told:
     from pytest_ropecontract import marks
-    from pytest_ropecontract.collection import project_of
+    from pytest_ropecontract.collection import no_definitions, project_of
     from pytest_ropecontract.report.explanation import explain
 
     project = project_of(session.config)
+    if options.models and not len(project.registry):
+        raise no_definitions(session.config)
     names = project.registry.select(options.models) if options.models else []
     megatron = _megatron(project, session.config)
     examinations = [project.examine(name) for name in names]
@@ -174,7 +176,14 @@ def _given(options: argparse.Namespace) -> list[tuple[str, ...]]:
     found = []
     if options.argv is not None:
         path = Path(options.argv).absolute()
-        found.append(ArgvFile(path, path.parent).expand({}).argv)
+        try:
+            found.append(ArgvFile(path, path.parent).expand({}).argv)
+        except RopeContractError as error:
+            raise RopeContractError(
+                f"--argv {options.argv}: {error.headline}",
+                details=error.details,
+                remedy=error.remedy,
+            ) from None
     if options.tokens is not None:
         found.append(tuple(options.tokens))
     return found

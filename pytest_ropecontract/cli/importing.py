@@ -104,5 +104,8 @@ def live_folder() -> str:
 def _folder(name: str) -> str:
     path = Path(name)
     if not path.is_dir():
-        raise RopeContractError(f"--pythonpath: there is no folder {name!r}")
+        raise RopeContractError(
+            f"--pythonpath: there is no folder {name!r}",
+            remedy="name the folder that holds the package, from the working directory",
+        )
     return str(path.resolve())

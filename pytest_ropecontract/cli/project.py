@@ -124,7 +124,9 @@ class _Result(Generic[T]):
         if not self.values:
             lines = [line for line in self.output.splitlines() if line.strip()]
             raise RopeContractError(
-                "pytest cannot read the project's settings", details=lines[-20:]
+                "pytest cannot read the project's settings",
+                details=lines[-20:],
+                remedy="make this work first: pytest --collect-only",
             )
         return self.values[0]
 

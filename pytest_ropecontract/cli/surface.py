@@ -168,4 +168,6 @@ def _writing(target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise RopeContractError(f"{target} cannot be written: {error.strerror}") from error
+        raise RopeContractError(
+            f"{target} cannot be written: {error.strerror}", remedy="name another file"
+        ) from error

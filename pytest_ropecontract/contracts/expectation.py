@@ -197,7 +197,9 @@ def read(args: Sequence[Any], kwargs: Mapping[str, Any], where: str = "") -> Exp
     declared = rest.pop("declared", True)
     if not isinstance(declared, bool):
         raise ExpectationError(
-            f"rope_expect: declared is {declared!r}, not True or False", origin=where
+            f"rope_expect: declared is {declared!r}, not True or False",
+            origin=where,
+            remedy="write declared=False to accept a default, or leave it out",
         )
     for name, value in rest.items():
         if name not in FIELDS:
@@ -206,11 +208,13 @@ def read(args: Sequence[Any], kwargs: Mapping[str, Any], where: str = "") -> Exp
                 f"rope_expect has no field {name!r}",
                 origin=where,
                 details=[f"fields: {', '.join(FIELDS)}"],
-                remedy=f"did you mean {near[0]}?" if near else None,
+                remedy=f"did you mean {near[0]}?" if near else "name one of the fields above",
             )
         if name in fields:
             raise ExpectationError(
-                f"rope_expect gives {name!r} by position and by name", origin=where
+                f"rope_expect gives {name!r} by position and by name",
+                origin=where,
+                remedy="give it once",
             )
         fields[name] = value
     if not fields:
@@ -225,16 +229,21 @@ def read(args: Sequence[Any], kwargs: Mapping[str, Any], where: str = "") -> Exp
     return Expectation(fields, models, declared, where)
 
 
+_MODELS = 'name models or globs of them, for example models=["kimi-k2", "kimi-k25*"]'
+
+
 def _models(value: Any, where: str) -> tuple[str, ...]:
     if value is None:
         return ()
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, list | tuple) or not all(isinstance(one, str) for one in names):
         raise ExpectationError(
-            f"rope_expect: models is {value!r}, not a list of names", origin=where
+            f"rope_expect: models is {value!r}, not a list of names",
+            origin=where,
+            remedy=_MODELS,
         )
     if not names:
-        raise ExpectationError("rope_expect: models is empty", origin=where)
+        raise ExpectationError("rope_expect: models is empty", origin=where, remedy=_MODELS)
     return tuple(names)
 
 
@@ -245,6 +254,7 @@ def _check_type(name: str, value: Any, hint: Any, where: str) -> None:
             raise ExpectationError(
                 f"rope_expect: {name} is {value!r}, not one of {', '.join(choices)}",
                 origin=where,
+                remedy=f"write one of them, for example rope_expect({name}={_literal(choices[0])})",
             )
         return
     allowed = choices if isinstance(hint, types.UnionType) else (hint,)
@@ -265,7 +275,13 @@ def _check_type(name: str, value: Any, hint: Any, where: str) -> None:
         fits = False
     if not fits:
         wanted = " or ".join(sorted(TYPE_NAMES.get(n, n) for n in names - {"NoneType"}))
-        raise ExpectationError(f"rope_expect: {name} is {value!r}, not {wanted}", origin=where)
+        raise ExpectationError(
+            f"rope_expect: {name} is {value!r}, not {wanted}",
+            origin=where,
+            remedy=f"write {wanted}, or None where nothing may read the field"
+            if "NoneType" in names
+            else f"write {wanted}",
+        )
 
 
 def _literal(value: Any) -> str:

@@ -55,7 +55,10 @@ def load_function(
     if function is None:
         raise missing_attribute(key, name, module)
     if not callable(function):
-        raise PipelineError(f"{key}: {name} is a {type(function).__name__}, not a function")
+        raise PipelineError(
+            f"{key}: {name} is of type {type(function).__name__}, not a function",
+            remedy="name a function of the module",
+        )
     loaded: Callable[..., Any] = function
     return loaded
 
@@ -83,7 +86,10 @@ def add_options(
                 remedy="the function gets an argparse parser and adds options to it",
             ) from error
     if not isinstance(added, argparse.ArgumentParser):
-        raise PipelineError(f"{key}: {name} returned {type(added).__name__}, not a parser")
+        raise PipelineError(
+            f"{key}: {name} returned {type(added).__name__}, not a parser",
+            remedy="return the parser, or nothing",
+        )
     return added
 
 
@@ -120,6 +126,7 @@ def _broken(key: str, name: str, error: BaseException) -> PipelineError:
     return PipelineError(
         f"{key}: importing {name.partition(':')[0]!r} raised {type(error).__name__}: {error}",
         origin=raised_at(error),
+        remedy="mend the line above; it runs here without a launcher around it",
     )
 
 

@@ -338,7 +338,8 @@ class Pipeline:
         if not isinstance(result, dict):
             raise PipelineCallError(
                 f"rope_contract_rotary: {self.settings.rotary} returned "
-                f"{type(result).__name__}, not a dict of rotary arguments"
+                f"{type(result).__name__}, not a dict of rotary arguments",
+                remedy='return the arguments that differ by name, for example {"rotary_base": 5e5}',
             )
         return result
 
@@ -394,7 +395,8 @@ class Pipeline:
         if not isinstance(namespace, argparse.Namespace):
             raise PipelineCallError(
                 f"rope_contract_parser: {self.settings.parser} returned "
-                f"{type(namespace).__name__}, not a namespace"
+                f"{type(namespace).__name__}, not a namespace",
+                remedy="return what parser.parse_args() returned",
             )
         main = [values for values in seen if "rotary_base" in values]
         parsed = main[-1] if main else dict(vars(namespace))

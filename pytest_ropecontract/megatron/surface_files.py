@@ -41,6 +41,9 @@ def load_shipped(name: str) -> Surface:
     return parse((folder / f"{name}.json").read_text(encoding="utf-8"), f"{name}.json")
 
 
+_REMEDY = "record it anew: ropecontract surface record -o FILE"
+
+
 def load_file(path: Path) -> Surface:
     """Load a surface from a JSON file made by ``ropecontract surface record``.
 
@@ -54,13 +57,18 @@ def load_file(path: Path) -> Surface:
             raise SurfaceError(
                 f"surface {path.name} is too large: more than {SIZE_LIMIT} bytes",
                 origin=str(path),
+                remedy=_REMEDY,
             )
         text = content.decode("utf-8")
     except UnicodeDecodeError:
-        raise SurfaceError(f"surface {path.name} is not UTF-8 text", origin=str(path)) from None
+        raise SurfaceError(
+            f"surface {path.name} is not UTF-8 text", origin=str(path), remedy=_REMEDY
+        ) from None
     except OSError as error:
         raise SurfaceError(
-            f"surface {path.name} cannot be read: {error.strerror}", origin=str(path)
+            f"surface {path.name} cannot be read: {error.strerror}",
+            origin=str(path),
+            remedy="name a file made by ropecontract surface record -o FILE",
         ) from None
     return parse(text, path.name)
 
@@ -76,34 +84,37 @@ def parse(text: str, name: str) -> Surface:
         SurfaceError: Not JSON, cut off, of another schema, or with a field that is
             missing or of the wrong type.
     """
-    remedy = "record it anew: ropecontract surface record -o FILE"
     try:
         document = json.loads(text, parse_constant=_finite, parse_float=_finite)
     except json.JSONDecodeError as error:
         cut = text.lstrip().startswith("{") and not text.rstrip().endswith("}")
         state = "is cut off" if cut else "is not JSON"
         raise SurfaceError(
-            f"surface {name} {state} at line {error.lineno}: {error.msg}", remedy=remedy
+            f"surface {name} {state} at line {error.lineno}: {error.msg}", remedy=_REMEDY
         ) from None
     except RecursionError:
-        raise SurfaceError(f"surface {name} is nested too deeply", remedy=remedy) from None
-    except ValueError as error:
+        raise SurfaceError(f"surface {name} is nested too deeply", remedy=_REMEDY) from None
+    except ValueError:
+        # Infinity, NaN, or more digits than Python reads.
         raise SurfaceError(
-            f"surface {name} has an unusable number: {error}", remedy=remedy
+            f"surface {name} has a number that JSON does not have, or of too many digits",
+            remedy=_REMEDY,
         ) from None
     if not isinstance(document, dict):
-        raise SurfaceError(f"surface {name} is a {type(document).__name__}, not an object")
+        raise SurfaceError(
+            f"surface {name} is of type {type(document).__name__}, not an object", remedy=_REMEDY
+        )
     schema = document.get("schema")
     if schema != SCHEMA or type(schema) is not int:
         raise SurfaceError(
             f"surface {name} has schema {schema!r}, this version reads {SCHEMA}",
-            remedy=remedy,
+            remedy=_REMEDY,
         )
     try:
         check_characters(text, document)
         return read(document)
     except MalformedError as error:
-        raise SurfaceError(f"surface {name} is malformed: {error}", remedy=remedy) from None
+        raise SurfaceError(f"surface {name} is malformed: {error}", remedy=_REMEDY) from None
 
 
 def _finite(text: str) -> float:

@@ -117,6 +117,7 @@ def _eligible(units: Units, only: Iterable[str]) -> frozenset[int]:
             raise RopeContractError(
                 f"omissions: {name!r} is not on the command line",
                 details=["flags: " + " ".join(one.flag for one in units.occurrences)],
+                remedy="name one of them, as the definition writes it or by its dest",
             )
         found |= named
     return frozenset(found)

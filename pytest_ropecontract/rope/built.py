@@ -175,7 +175,8 @@ class _Reader:
     def _selected(self, name: str, value: Any, source: Source, choices: tuple[str, ...]) -> str:
         if value not in choices:
             raise BuiltConfigError(
-                f"{self._class}: {name} is {value!r}, not one of {', '.join(choices)}"
+                f"{self._class}: {name} is {value!r}, not one of {', '.join(choices)}",
+                remedy=f"set {name} to the one that the model is built with",
             )
         self.sources["kind"] = source
         return str(value)

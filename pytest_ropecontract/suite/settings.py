@@ -41,7 +41,8 @@ def test_allowances(request: pytest.FixtureRequest) -> None:
         if one not in project.used_allowances and not any(map(one.is_for, unknown))
     ]
     if unused:
-        lines = [f"rope_contract_allow: {unused[0]} allows nothing any more"]
+        lines = [f"rope_contract_allow: '{unused[0]}' allows nothing any more"]
         lines.extend(f"  also: {one}" for one in unused[1:])
-        lines.append("  remedy: remove the line from rope_contract_allow")
+        noun = "line" if len(unused) == 1 else "lines"
+        lines.append(f"  remedy: remove the {noun} from rope_contract_allow")
         pytest.fail("\n".join(lines), pytrace=False)

@@ -232,7 +232,9 @@ def test_a_contract_that_cannot_be_read_says_why(
     with pytest.raises(ExpectationError) as caught:
         read(args, kwargs, "test_x.py:5")
 
-    assert str(caught.value).splitlines() == lines
+    text = str(caught.value).splitlines()
+    assert text[: len(lines)] == lines
+    assert text[-1].startswith("  remedy: ")
 
 
 @pytest.mark.parametrize(

@@ -287,7 +287,7 @@ def test_allowance_that_allows_nothing(plain: Project) -> None:
     plain.ini(rope_contract_allow=["plain unreachable-field an experiment"])
 
     assert run(plain).line("pyproject.toml::test_allowances") == (
-        "rope_contract_allow: plain unreachable-field an experiment allows nothing any more"
+        "rope_contract_allow: 'plain unreachable-field an experiment' allows nothing any more"
     )
 
 

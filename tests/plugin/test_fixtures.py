@@ -57,8 +57,7 @@ def test_rope_model_cannot_be_asked_for_late(models: Project) -> None:
     models.test("def test_it(request): request.getfixturevalue('rope_model')")
 
     assert models.run_without().text(TEST) == (
-        "rope_model has no value here: name it among the arguments of the test or of a "
-        "fixture, getfixturevalue() comes too late"
+        "rope_model has no value here: getfixturevalue() comes too late"
     )
 
 

@@ -573,7 +573,7 @@ def test_allowance_that_is_not_needed_fails(flash: Project) -> None:
 
     assert run.outcomes[ITEM] == "passed"
     assert run.line("pyproject.toml::test_allowances") == (
-        "rope_contract_allow: fl* unguarded-omission its wrapper says it allows nothing any more"
+        "rope_contract_allow: 'fl* unguarded-omission its wrapper says it' allows nothing any more"
     )
 
 

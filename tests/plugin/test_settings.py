@@ -445,7 +445,7 @@ def test_live_surface_without_megatron(plain: Project) -> None:
         (
             "rope_contract_defaults",
             ["framework:number"],
-            "rope_contract_defaults: framework:number is a int, not a function",
+            "rope_contract_defaults: framework:number is of type int, not a function",
         ),
         (
             "rope_contract_stubs",

@@ -110,7 +110,7 @@ several(
     array_is_not_utf8=expanded(b"MODEL_ARGS=(--name $'\\xff')\n", "kimi-k2.sh"),
     shell_exits=expanded("set -e\nfalse\nMODEL_ARGS=(--num-layers 2)\n", "kimi-k2.sh"),
     shell_has_windows_line_ends=expanded("MODEL_ARGS=(--x)\r\n", "kimi-k2.sh"),
-    shell_has_a_syntax_error=expanded("MODEL_ARGS=(--x\n", "kimi-k2.sh"),
+    shell_has_a_syntax_error=expanded("fi\nMODEL_ARGS=(--x)\n", "kimi-k2.sh"),
     shell_has_a_flag_outside=expanded("MODEL_ARGS=(--x)\n--rotary-base 1\n", "kimi-k2.sh"),
     shell_reads_a_file_that_is_missing=expanded("source base.sh\nMODEL_ARGS=(-x)\n", "kimi-k2.sh"),
     shell_takes_no_override=expanded("MODEL_ARGS=(--x)\n", "kimi-k2.sh", nlayers=2),
@@ -131,6 +131,18 @@ def definition_file_is_missing(folder: Path) -> object:
 def definition_file_is_a_folder(folder: Path) -> object:
     (folder / "models/kimi-k2.py").mkdir(parents=True)
     return Registry(folder).add_file(folder / "models/kimi-k2.py").expand()
+
+
+@case
+def definition_file_is_a_link_to_itself(folder: Path) -> object:
+    (folder / "kimi-k2.py").symlink_to("kimi-k2.py")
+    return Registry(folder).add_file(folder / "kimi-k2.py").expand()
+
+
+@case
+def definition_root_is_missing(folder: Path) -> object:
+    path = write(folder, "models/kimi-k2.py", "def model_args():\n    return '--x'\n")
+    return Registry(folder / "absent").add_file(path).expand()
 
 
 def registered(*names_and_sources: tuple[str, Any], **more: Any):
@@ -354,6 +366,7 @@ several(
     record_with_a_shipped_name=command(
         "surface", "record", "-o", "o.json", "--name", "megatron-core-0.19.2"
     ),
+    record_into_a_file_with_too_long_a_name=command("surface", "record", "-o", "x" * 300),
     record_from_no_folder=command("surface", "record", "-o", "o.json", "--pythonpath", "nowhere"),
     diff_no_such_models=command("surface", "diff", "0.18.2", "0.19.2", "--models", "kimi-*"),
     explain_nothing=command("explain"),

@@ -20,3 +20,4 @@ def test_error(name: str, tmp_path: Path, golden: SnapshotAssertion) -> None:
     assert text == golden
     assert "Traceback" not in text
     assert str(tmp_path) not in text
+    assert "\n  remedy: " in text
