@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import glob
 import io
+import tempfile
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -95,7 +96,9 @@ def in_session(visit: Callable[[pytest.Session], T], arguments: Sequence[str] = 
             """Run nothing."""
             return True
 
-    _run(Visit(), result, ["--collect-only", "--capture=no", *arguments])
+    with tempfile.TemporaryDirectory() as cache:
+        nothing_kept = ["-o", f"cache_dir={cache}"]
+        _run(Visit(), result, ["--collect-only", "--capture=no", *nothing_kept, *arguments])
     return result.get()
 
 

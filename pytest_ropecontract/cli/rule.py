@@ -69,7 +69,7 @@ def _page(name: str, page: RulePage) -> Iterator[str]:
     yield ""
     yield "  To allow it for some models, with the reason, in pyproject.toml:"
     yield "    [tool.pytest]"
-    yield f'    rope_contract_allow = ["MODEL_GLOB {name} why it has to wait"]'
+    yield f'    rope_contract_allow = ["MODEL_GLOB {name} the reason"]'
 
 
 def _text(markdown: str) -> str:

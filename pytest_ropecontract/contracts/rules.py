@@ -104,8 +104,7 @@ def _unknown_flags(model: str, resolution: Resolution, pipeline: Pipeline) -> It
                 model,
                 f"{one.text} is dropped: {surface} has no flag {one.flag}{hint}",
                 flag=one.text,
-                remedy="the value never reaches the model; remove the flag, or add it to the "
-                "parser (rope_contract_arguments)",
+                remedy=f"{_correction(one, near)}: as it is, the value never reaches the model",
             )
         else:
             yield Finding(
@@ -113,8 +112,14 @@ def _unknown_flags(model: str, resolution: Resolution, pipeline: Pipeline) -> It
                 model,
                 f"{surface} has no flag {one.flag}{hint}",
                 flag=one.text,
-                remedy="remove the flag, or add it to the parser (rope_contract_arguments)",
+                remedy=_correction(one, near),
             )
+
+
+def _correction(one: Occurrence, near: str | None) -> str:
+    """Say what to do about a flag that the parser does not know."""
+    write = "" if near is None else f"write {' '.join((near, *one.values))}, "
+    return f"{write}remove the flag, or add it to the parser (rope_contract_arguments)"
 
 
 def _refused(model: str, resolution: Resolution, pipeline: Pipeline) -> Iterator[Finding]:
@@ -135,11 +140,13 @@ def _refused(model: str, resolution: Resolution, pipeline: Pipeline) -> Iterator
         "validate_args": "validate_args",
         "model": "building the model",
     }[refused.by]
+    fusion = "rope_fusion" in refused.message and resolution.parsed.namespace.get("rope_type")
+    fix = "declare --no-rope-fusion" if fusion == "rope" else "correct the flags that it names"
     yield Finding(
         "config-refused",
         model,
         f"{raiser} raises {refused.error}: {refused.message}",
-        remedy="no training run can start from these flags; correct them",
+        remedy=f"{fix}: no training run can start from these flags",
     )
 
 
@@ -160,7 +167,9 @@ def _spaced_tokens(model: str, resolution: Resolution) -> Iterator[Finding]:
                 f"token {index + 1}, {token!r}, {what}: on a command line it becomes "
                 f"{len(token.split())} tokens",
                 flag=token,
-                remedy="write the tokens one by one",
+                remedy=f"write it as {len(token.split())} tokens: {token.split()}"
+                if token.split()
+                else "remove it",
             )
 
 
@@ -180,7 +189,7 @@ def _repeated_flags(model: str, resolution: Resolution) -> Iterator[Finding]:
                 actual=" ".join(one.values) or one.flag,
                 origin="declared",
                 source=one.text,
-                remedy="keep one of them",
+                remedy=f"remove {before.text}, which is not used, or {one.text}",
             )
         seen[one.dest] = one
 

@@ -202,7 +202,7 @@ def test_unused_allowance_fails(plain: Project) -> None:
     assert run.text(ALLOWANCES).splitlines() == [
         "rope_contract_allow: 'plain implicit-yarn it was so' allows nothing any more",
         "  also: glm* expectation it was so too",
-        "  remedy: remove the line from rope_contract_allow",
+        "  remedy: remove the lines from rope_contract_allow",
     ]
 
 

@@ -56,7 +56,7 @@ def test_rope_model_is_a_name(models: Project) -> None:
 def test_rope_model_cannot_be_asked_for_late(models: Project) -> None:
     models.test("def test_it(request): request.getfixturevalue('rope_model')")
 
-    assert models.run_without().text(TEST) == (
+    assert models.run_without().line(TEST) == (
         "rope_model has no value here: getfixturevalue() comes too late"
     )
 
