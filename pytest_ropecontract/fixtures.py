@@ -187,7 +187,7 @@ def rope_snapshot(request: pytest.FixtureRequest) -> RopeSnapshot:
 
 @pytest.fixture
 def rope_contract_of(request: pytest.FixtureRequest) -> RopeContractOf:
-    """A function that holds a config which was built in code to a model's contracts.
+    """A function that checks a config which was built in code against a model's contracts.
 
     ``rope_contract_of(provider, "kimi-k2")`` resolves the config object as the model would,
     checks the ``rope_expect`` marks and the checkpoints of the model on it, and returns the

@@ -37,12 +37,18 @@ LISTS = {
         "module:attribute of validators that are replaced while a model is resolved."
     ),
     "rope_contract_base_args": "Tokens that are placed before every definition's.",
-    "rope_contract_pins": "dest=value, set before the config is constructed.",
+    "rope_contract_pins": (
+        "dest=value, set before the config is constructed, for what this machine cannot do: "
+        "moe_permute_fusion=False"
+    ),
     "rope_contract_checkpoints": (
         "Globs, from rootdir, of the config.json files of a model's checkpoints; {model} stands "
         "for its name. Default: tests/checkpoints/{model}.json tests/checkpoints/{model}@*.json"
     ),
-    "rope_contract_allow": "Known deviations, a line each: MODEL_GLOB RULE reason.",
+    "rope_contract_allow": (
+        "Known deviations, a line each: MODEL_GLOB RULE reason; 'ropecontract rule' lists the "
+        "rules."
+    ),
 }
 TEXTS = {
     "rope_contract_surface": (
@@ -79,7 +85,8 @@ def add_options(parser: pytest.Parser) -> None:
         "--rope-contract",
         action="store_true",
         dest="rope_contract",
-        help="check the rotary position embedding of every registered model definition",
+        help="check the rotary position embedding of every registered model definition, beside "
+        "the project's own tests; 'ropecontract explain MODEL' shows one of them",
     )
     group.addoption(
         "--rope-contract-surface",
@@ -93,7 +100,8 @@ def add_options(parser: pytest.Parser) -> None:
         "--rope-contract-strict",
         action="store_true",
         dest="rope_contract_strict",
-        help="let everything fail that is only noted",
+        help="let notes fail, too: values that no flag declares, flags that change nothing, "
+        "lost flags that no contract notices",
     )
     group.addoption(
         "--rope-contract-report",
@@ -125,7 +133,10 @@ def add_options(parser: pytest.Parser) -> None:
         "profile says",
     )
     parser.addini(
-        "rope_contract_strict", "Let everything fail that is only noted.", "bool", default=False
+        "rope_contract_strict",
+        "Let notes fail, too; the same as --rope-contract-strict.",
+        "bool",
+        default=False,
     )
 
 

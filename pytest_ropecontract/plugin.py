@@ -52,11 +52,14 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "rope_expect(kind, original_max_position_embeddings, beta_fast, beta_slow, *, "
-        "models=None, declared=True, **fields): what the RoPE of some models must be; "
-        "asserted before the test",
+        "models=None, declared=True, **fields): what the RoPE of some models must be, asserted "
+        "before the test, for example rope_expect('yarn', 4096, 32, 1, models=['kimi-k2']); "
+        "fields are those of RopeConfig, declared=False accepts defaults that match",
     )
     config.addinivalue_line(
-        "markers", "rope_contract: items that --rope-contract adds; select them with -m"
+        "markers",
+        "rope_contract: the items that --rope-contract adds under the definitions' own files; "
+        "select them with -m rope_contract",
     )
     if config.getoption("rope_contract"):
         from pytest_ropecontract import startup

@@ -28,6 +28,10 @@ SCHEMA = 1
 UNUSABLE = 2
 # What to call tokens that are given in place of a model.
 GIVEN = "argv"
+DESCRIPTION = """\
+Show which rotary embedding is built from a model's flags, where every value
+comes from, which flags nothing reads, and what the model's contracts say.
+"""
 EPILOG = """\
 examples:
   ropecontract explain kimi-k2
@@ -37,9 +41,10 @@ examples:
   ropecontract explain kimi-k2 --against path/to/config.json
   ropecontract explain -- --num-layers 2 --hidden-size 64 ...
 
-The project is the one in the working directory: its ini file, its conftest.py and
-the rope_expect marks of its tests apply, as in 'pytest --rope-contract'. Nothing is
-run. A test file that cannot be imported is left out.
+The project is the one in the working directory: its ini file, its conftest.py
+and the rope_expect marks of its tests apply, as in 'pytest --rope-contract'. No
+test is run, and a test file that cannot be imported is left out. The exit status
+is 0, also where contracts fail, and 2 where a model cannot be expanded.
 """
 
 
@@ -65,8 +70,7 @@ def add_command(commands: Commands) -> None:
     parser = commands.add_parser(
         "explain",
         help="show what is built from a model's flags, and why",
-        description="Show which rotary embedding is built from a model's flags, where every "
-        "value comes from, which flags are read by nothing, and what the model's contracts say.",
+        description=DESCRIPTION,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

@@ -25,15 +25,18 @@ def add_commands(commands: Commands) -> None:
     surface = commands.add_parser(
         "surface",
         help="list, show, record and compare what Megatron versions accept",
-        description="A surface is what one Megatron version accepts and does with it.",
+        description="A surface is what one Megatron version accepts and does with it: options, "
+        "what is edited and refused, how values reach the config, which rotary class is built. "
+        "Those of some releases are shipped; any importable Megatron can be recorded.",
         allow_abbrev=False,
     )
-    under = surface.add_subparsers(metavar="COMMAND", required=True)
+    under = surface.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
     listing = under.add_parser(
         "list",
         help="list the surfaces that can be chosen",
-        description="List the surfaces that can be chosen by name.",
+        description="List the surfaces that can be chosen by name, here and with "
+        "--rope-contract-surface, and whether a live Megatron can be imported.",
         allow_abbrev=False,
     )
     listing.set_defaults(run=list_surfaces)

@@ -335,3 +335,21 @@ def test_other_commands_take_no_flags_after_two_dashes(capsys):
 
     assert exited.value.code == 2
     assert capsys.readouterr().err.endswith("error: only explain takes flags after --\n")
+
+
+def test_readme_shows_what_it_prints():
+    """Up to where the README leaves the rest out; in a process of its own, like a user."""
+    root = Path(__file__).parents[2]
+    block = (root / "README.md").read_text().split("ropecontract explain glm5-744B-A40B\n")[1]
+    script = Path(sys.executable).with_name("ropecontract")
+
+    done = subprocess.run(
+        [str(script), "explain", "glm5-744B-A40B", "--surface", "0.19.2"],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=root / "example_project",
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(block.split("...\n")[0])
