@@ -94,11 +94,11 @@ def parse(text: str, name: str) -> Surface:
         ) from None
     except RecursionError:
         raise SurfaceError(f"surface {name} is nested too deeply", remedy=_REMEDY) from None
-    except ValueError:
-        # Infinity, NaN, or more digits than Python reads.
+    except ValueError as error:
+        # Of a number that is too long, Python also says how to read it nevertheless.
+        reason = "it has too many digits" if "digits" in str(error) else error
         raise SurfaceError(
-            f"surface {name} has a number that JSON does not have, or of too many digits",
-            remedy=_REMEDY,
+            f"surface {name} has an unusable number: {reason}", remedy=_REMEDY
         ) from None
     if not isinstance(document, dict):
         raise SurfaceError(

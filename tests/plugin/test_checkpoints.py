@@ -82,6 +82,7 @@ def test_checkpoint_that_differs(plain: Project) -> None:
             "at position 8"
         ),
         "  remedy:   declare --rotary-base 1000000 in the definition",
+        "  more:     ropecontract rule checkpoint",
     ]
     (finding,) = [one for one in done.reported("plain")["findings"] if one["status"] == "fail"]
     assert finding["rule"] == "checkpoint"
@@ -267,7 +268,8 @@ def test_negative_factor_is_one_finding(project: Project) -> None:
         (
             "checkpoint: plain: tests/checkpoints/plain.json: rope_scaling.factor is -4, not a "
             "number above 0"
-        )
+        ),
+        "  more:     ropecontract rule checkpoint",
     ]
 
 

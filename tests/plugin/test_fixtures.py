@@ -221,6 +221,7 @@ def test_hook_that_raises_is_the_error_of_the_fixture(models: Project) -> None:
     assert models.run_without().text(TEST).splitlines() == [
         "pytest_ropecontract_models raised KeyError: 'what'",
         "  at: conftest.py:3",
+        "  remedy: mend the line above; it runs here without a launcher around it",
     ]
 
 

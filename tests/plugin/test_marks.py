@@ -107,6 +107,7 @@ def test_broken_contract_says_what_to_do(models: Project) -> None:
             "  remedy:   declare --rotary-base 5 in the definition, "
             f"or correct the expectation in {TEST}"
         ),
+        "  more:     ropecontract rule expectation",
     ]
 
 
@@ -481,7 +482,9 @@ def test_mark_that_cannot_be_read_is_a_collection_error(
 
     run = models.run("--continue-on-collection-errors")
 
-    assert run.collect_error(FILE) == expected
+    lines = run.collect_error(FILE)
+    assert lines[: len(expected)] == expected
+    assert lines[-1].startswith("  remedy: ")
     assert run.outcomes["tests/test_other.py::test_fine"] == "passed"
     assert run.outcomes["scripts/models/plain.py::test_declared[plain]"] == "passed"
     assert run.ret == pytest.ExitCode.TESTS_FAILED
@@ -504,6 +507,7 @@ def test_value_by_position_and_by_name(models: Project) -> None:
     assert models.run_without().collect_error(FILE) == [
         "rope_expect gives 'kind' by position and by name",
         f"  at: {TEST}",
+        "  remedy: give it once",
     ]
 
 

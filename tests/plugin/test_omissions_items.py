@@ -81,10 +81,11 @@ def test_model_that_is_one_flag_away_from_yarn_fails(flash: Project) -> None:
     lines = run.text(ITEM).splitlines()
     assert lines[0] == HEADLINE
     assert lines[1] == "  kind: rope (declared) -> yarn (filled: fill:fill)"
-    assert lines[-3] == "  size:     numerically identical"
-    assert lines[-2:] == [
+    assert lines[-4] == "  size:     numerically identical"
+    assert lines[-3:] == [
         '  remedy:   mark a test with @rope_expect("rope", models=["flash"]),',
         "            or add the checkpoint's config.json as tests/checkpoints/flash.json",
+        "  more:     ropecontract rule unguarded-omission",
     ]
 
 

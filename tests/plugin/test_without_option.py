@@ -147,7 +147,7 @@ def test_bad_setting_is_the_failure_of_the_test_that_needs_it(project: Project) 
         "tests/test_contracts.py::test_own": "passed",
         "tests/test_contracts.py::test_models": "setup failed",
     }
-    assert run.text("tests/test_contracts.py::test_models") == (
+    assert run.line("tests/test_contracts.py::test_models") == (
         "rope_contract_unknown: 'perhaps' is neither reject nor drop"
     )
 
