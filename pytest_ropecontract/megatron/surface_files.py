@@ -102,7 +102,7 @@ def parse(text: str, name: str) -> Surface:
         ) from None
     if not isinstance(document, dict):
         raise SurfaceError(
-            f"surface {name} is of type {type(document).__name__}, not an object", remedy=_REMEDY
+            f"surface {name} is a {type(document).__name__}, not an object", remedy=_REMEDY
         )
     schema = document.get("schema")
     if schema != SCHEMA or type(schema) is not int:

@@ -152,10 +152,11 @@ def test_rope_config_runs_over_all_models(models: Project) -> None:
 def test_rope_config_of_a_refused_model_says_why(models: Project) -> None:
     models.test("def test_it(rope_config): pass")
 
-    (line,) = models.run_without().text(f"{TEST}[fused]").splitlines()
+    line, remedy = models.run_without().text(f"{TEST}[fused]").splitlines()
 
     assert line.startswith("rope_config: fused: nothing is built: ")
     assert "fus" in line.removeprefix("rope_config: fused: nothing is built: ")
+    assert remedy == "  remedy: correct what is refused: ropecontract explain fused"
 
 
 def test_rope_config_of_a_broken_model_says_where(models: Project) -> None:
