@@ -248,7 +248,10 @@ def _snapshots(config: pytest.Config) -> str:
     text = _text(config, "rope_contract_snapshots") or FOLDER
     folder = Path(os.path.normpath(config.rootpath / Path(text).expanduser()))
     if folder.exists() and not folder.is_dir():
-        raise pytest.UsageError(f"rope_contract_snapshots: {text!r} is a file, not a folder")
+        raise pytest.UsageError(
+            f"rope_contract_snapshots: {text!r} is a file, not a folder\n"
+            "  remedy: name a folder; it need not be there yet"
+        )
     return str(folder)
 
 

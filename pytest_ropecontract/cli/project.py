@@ -22,8 +22,15 @@ if TYPE_CHECKING:
     from pytest_ropecontract.project import Project
 
 PLUGIN = "ropecontract"
-# The processes of pytest-xdist, and a run of the definitions' items.
-NOTHING_STARTED = {"numprocesses": 0, "dist": "no", "tx": [], "rope_contract": False}
+# The processes of pytest-xdist, a run of the definitions' items, and what syrupy would write.
+NOTHING_STARTED = {
+    "numprocesses": 0,
+    "dist": "no",
+    "tx": [],
+    "rope_contract": False,
+    "update_snapshots": False,
+    "update_new_snapshots_only": False,
+}
 
 T = TypeVar("T")
 

@@ -26,7 +26,7 @@ def add_commands(commands: Commands) -> None:
         description="Snapshots are what test_snapshot of pytest --rope-contract compares with.",
         allow_abbrev=False,
     )
-    under = snapshot.add_subparsers(metavar="COMMAND", required=True)
+    under = snapshot.add_subparsers(title="commands", metavar="COMMAND", required=True)
     importing = under.add_parser(
         "import",
         help="write the flags of golden files as snapshots",

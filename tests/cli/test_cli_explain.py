@@ -266,17 +266,24 @@ def test_unusable_model_leaves_the_others(project, capsys):
 
 def test_hooks_and_options_of_the_project_start_nothing(project, capsys):
     """Neither processes, nor a run of the definitions' items, nor a single test."""
-    (project / "pyproject.toml").write_text(INI + 'addopts = ["-n2", "--rope-contract", "-q"]\n')
+    (project / "pyproject.toml").write_text(
+        INI + 'addopts = ["-n2", "--rope-contract", "-q", "--snapshot-update"]\n'
+    )
     (project / "conftest.py").write_text(
         "def pytest_ropecontract_models(registry):\n    registry.variant('other', 'plain')\n"
         "def pytest_configure_node(node): raise SystemExit('a process is started')\n"
     )
+
+    kept = project / "tests/__snapshots__/test_gone.ambr"
+    kept.parent.mkdir()
+    kept.write_text("# serializer version: 1\n# name: test_gone\n  1\n# ---\n")
 
     try:
         assert told(capsys, "other")[0]["rope"]["kind"] == "rope"
     finally:
         sys.modules.pop("conftest", None)
     assert not (project / ".pytest_cache").exists()
+    assert kept.exists()
 
 
 def test_text_fits_a_terminal(capsys):

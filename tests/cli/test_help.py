@@ -12,7 +12,8 @@ from pytest_ropecontract.cli import main
 
 README = Path(__file__).parents[2] / "README.md"
 UNDER = {
-    (): ("explain", "rule", "surface"),
+    (): ("explain", "rule", "surface", "snapshot"),
+    ("snapshot",): ("import",),
     ("surface",): ("list", "show", "record", "verify", "diff"),
 }
 COMMANDS = [(), *((*above, name) for above, names in UNDER.items() for name in names)]

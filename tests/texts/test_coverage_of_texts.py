@@ -36,6 +36,9 @@ ELSEWHERE = {
     "megatron/pipeline.py:not set": "a live Megatron: tests/megatron",
     "megatron/pipeline.py:namespace": "the same",
     "cli/importing.py:importable": "no Megatron: tests/cli",
+    "cli/snapshot.py": "lines of a list, for the file that each is about: tests/cli",
+    "fixtures.py:syrupy": "a run without syrupy: tests/plugin",
+    "owners.py": "marks and files of snapshots: tests/plugin",
     "cli/comparing.py": "an importable Megatron: tests/cli/test_cli_verify.py",
 }
 # The constant part of a headline that must be there for a site to be told from others.

@@ -21,6 +21,7 @@ SETTINGS = {
     "report-without-suffix": ["--rope-contract-report=report.yaml"],
     "report-in-no-folder": ["--rope-contract-report=out/report.json"],
     "report-is-a-folder": ["--rope-contract-report=folder.json"],
+    "snapshots": {"rope_contract_snapshots": "pyproject.toml"},
     "unknown": {"rope_contract_unknown": "ignore"},
     "pins": {"rope_contract_pins": ["moe_permute_fusion"]},
     "no-models": {"rope_contract_models": ["models/*.py"]},
