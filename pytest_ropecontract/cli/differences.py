@@ -91,7 +91,8 @@ def _changed(aspect: str, before: Any, after: Any) -> str:
         new = [f"+{_text(value)}" for value in after if value not in before]
         if gone or new:
             return " ".join((*gone, *new))
-    if aspect == "when":
+    # A member of an enumeration may have any name.
+    if aspect == "when" and isinstance(before, dict) and isinstance(after, dict):
         names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
         return f"{_clauses(before, names)} -> {_clauses(after, names)}"
     return f"{_text(before)} -> {_text(after)}"
@@ -105,6 +106,8 @@ def _clauses(when: Mapping[str, Any], names: Sequence[str]) -> str:
 
 def _content(part: str, record: Mapping[str, Any]) -> str:
     """Say what a record that only one surface has does, after its subject."""
+    if part == "enums":
+        return f": {listed(record)}"
     where = f" where {condition(record['when'])}" if record.get("when") else ""
     attributes = record.get("attributes")
     if part in ("classes", "extras"):
@@ -112,8 +115,6 @@ def _content(part: str, record: Mapping[str, Any]) -> str:
         where = "" if part == "extras" else where
         default = _text(record.get("default"))
         return f"{where}: {f'default {default}' if attributes is None else listed(attributes)}"
-    if part == "enums":
-        return f": {listed(record)}"
     if part == "options":
         return f": {_option(record)}"
     if part == "paths":
@@ -162,11 +163,19 @@ def model_lines(models: Comparison, first: str, second: str) -> list[str]:
         lines += ["", f"  {one.model}"]
         lines += _change_lines(one, first, second)
     if models.refused:
-        lines += ["", *wrapped("  refused by both: ", listed(models.refused), hang=4)]
+        lines += ["", "  refused by both:"]
+        for name, reasons in models.refused.items():
+            lines += wrapped(f"    {name}: ", _shortened(reasons), hang=6)
     for name, error in models.unusable.items():
         lines += ["", f"  {name}", "    cannot be compared:"]
         lines += [f"      {line}" for line in str(error).splitlines()]
     return lines
+
+
+def _shortened(reasons: Sequence[str]) -> str:
+    """Return the first of several reasons, and how many more there are."""
+    more = len(reasons) - 1
+    return f"{reasons[0]} (and {more} more)" if more else reasons[0]
 
 
 def _change_lines(one: ModelChange, first: str, second: str) -> list[str]:

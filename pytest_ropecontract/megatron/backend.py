@@ -44,10 +44,10 @@ class RefusingParser(argparse.ArgumentParser):
     """A parser that raises where argparse would print and exit."""
 
     def __init__(self, **keywords: Any) -> None:
-        # argparse makes a formatter for every option that is added, to check it; one of a given
-        # width does not ask for the terminal's.
+        # argparse asks for a formatter for every option that is added, to check it: one serves
+        # them all, since no help is printed, and need not ask for the terminal's width.
         formatter = functools.partial(argparse.HelpFormatter, width=WIDTH)
-        super().__init__(formatter_class=formatter, **keywords)
+        super().__init__(formatter_class=functools.cache(formatter), **keywords)
 
     def error(self, message: str) -> NoReturn:
         """Raise the message instead of printing it and exiting."""

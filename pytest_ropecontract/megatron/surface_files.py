@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract.megatron.surface import Surface, SurfaceError
@@ -12,8 +12,9 @@ from pytest_ropecontract.megatron.surface_reader import MalformedError, check_ch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
+# importlib.resources would take longer to import than a surface takes to read.
+FOLDER = Path(__file__).with_name("surfaces")
 SCHEMA = 1
 NEWEST = "megatron-core-0.19.2"
 SIZE_LIMIT = 8 * 1024 * 1024
@@ -21,8 +22,7 @@ SIZE_LIMIT = 8 * 1024 * 1024
 
 def shipped() -> tuple[str, ...]:
     """Return the names of the surfaces that are part of this package, sorted."""
-    folder = resources.files("pytest_ropecontract.megatron") / "surfaces"
-    return tuple(sorted(f.name[:-5] for f in folder.iterdir() if f.name.endswith(".json")))
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.json")))
 
 
 def load_shipped(name: str) -> Surface:
@@ -37,8 +37,7 @@ def load_shipped(name: str) -> Surface:
             details=[f"shipped: {', '.join(shipped())}"],
             remedy="name a shipped surface, a JSON file, 'live' or 'auto'",
         )
-    folder = resources.files("pytest_ropecontract.megatron") / "surfaces"
-    return parse((folder / f"{name}.json").read_text(encoding="utf-8"), f"{name}.json")
+    return parse((FOLDER / f"{name}.json").read_text(encoding="utf-8"), f"{name}.json")
 
 
 _REMEDY = "record it anew: ropecontract surface record -o FILE"

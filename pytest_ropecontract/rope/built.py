@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract.errors import RopeContractError
 from pytest_ropecontract.megatron.pipeline import Parsed
-from pytest_ropecontract.rope.config import RopeConfig
+from pytest_ropecontract.rope.config import RopeConfig, check_types
 from pytest_ropecontract.rope.frequencies import magnitude, rotated_width, softmax_multiplier
 from pytest_ropecontract.rope.resolution import LLAMA3_ORIGINAL_LENGTH, Resolution, Source
 
@@ -101,6 +101,7 @@ class _Reader:
         hybrid = bool(getattr(self.model, "hybrid_layer_pattern", None))
         try:
             kind = self._latent() if latent else self._common(hybrid=hybrid)
+            check_types(self.values)
         except (TypeError, ValueError) as error:
             raise BuiltConfigError(f"{self._class}: {error}") from None
         rotary_class, returns = CLASSES[kind]

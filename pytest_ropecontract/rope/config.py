@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Kind = Literal["rope", "yarn", "mrope", "none"]
 Attention = Literal["mla", "gpt", "hybrid"]
@@ -95,3 +98,33 @@ FIELDS: tuple[str, ...] = tuple(field.name for field in fields(RopeConfig))
 DERIVED_FIELDS: frozenset[str] = frozenset(
     {"attention", "magnitude", "softmax_multiplier", "rotary_class", "returns"}
 )
+
+_NUMBERS = (
+    *("rotary_base", "rotary_percent", "rotary_scaling_factor", "beta_fast", "beta_slow"),
+    *("original_max_position_embeddings", "mscale", "mscale_all_dim", "rope_scaling_factor"),
+    "seq_len_interpolation_factor",
+)
+_TYPES: dict[str, tuple[type | tuple[type, ...], str]] = {
+    **dict.fromkeys(_NUMBERS, ((int, float), "a number")),
+    "rotary_dim": (int, "a whole number"),
+    **dict.fromkeys(
+        ("rotary_interleaved", "round_to_int", "rope_scaling"), (bool, "True or False")
+    ),
+    **dict.fromkeys(("mrope_section", "no_rope_layers"), (tuple, "a list")),
+}
+
+
+def check_types(values: Mapping[str, Any]) -> None:
+    """Refuse what no embedding is built from; a framework or a surface may hand on anything.
+
+    Args:
+        values: Fields of a ``RopeConfig``.
+
+    Raises:
+        TypeError: A value is of another type than its field.
+    """
+    for name, value in values.items():
+        if value is not None and name in _TYPES:
+            types, word = _TYPES[name]
+            if not isinstance(value, types):
+                raise TypeError(f"{name} is {value!r}, not {word}")

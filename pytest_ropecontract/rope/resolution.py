@@ -11,7 +11,7 @@ from pytest_ropecontract.megatron.backend import ConfigRefusedError
 from pytest_ropecontract.megatron.framework import PipelineCallError
 from pytest_ropecontract.megatron.pipeline import VALIDATE_ARGS
 from pytest_ropecontract.megatron.surface import holds
-from pytest_ropecontract.rope.config import FIELDS, RopeConfig
+from pytest_ropecontract.rope.config import FIELDS, RopeConfig, check_types
 from pytest_ropecontract.rope.frequencies import magnitude, rotated_width, softmax_multiplier
 
 if TYPE_CHECKING:
@@ -174,6 +174,7 @@ class _Builder:
             return Resolution(argv, self.parsed, refused=refused)
         try:
             self._fields(path)
+            check_types(self.values)
         except (OverflowError, TypeError, ValueError) as error:
             # Values from which no embedding follows: a width of zero, a factor below zero.
             return Resolution(

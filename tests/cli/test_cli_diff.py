@@ -216,11 +216,14 @@ def test_nothing_changes(capsys):
 
 def test_what_both_refuse_is_said(project, capsys):
     """Nothing is known of it, and silence would look like a pass."""
-    (project / "models" / "odd.txt").write_text(f"{ROPE} --odd", encoding="utf-8")
+    (project / "models" / "odd.txt").write_text(f"{ROPE} --odd --even", encoding="utf-8")
 
     out = printed(capsys, "0.18.2", "0.19.2", "--models", "models/[op]*")
 
-    assert out.endswith("\n\nModels: 0 of 2 change\n\n  refused by both: odd\n")
+    assert out.endswith(
+        "\n\nModels: 0 of 2 change\n\n  refused by both:\n"
+        "    odd: megatron-core-0.19.2 has no flag --odd (and 1 more)\n"
+    )
 
 
 def test_a_definition_that_cannot_be_expanded(project, capsys):

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_ropecontract.megatron.backend import Megatron
+    from pytest_ropecontract.megatron.pipeline import Parsed
 
+ABSENT = "<absent>"
+SIMPLE = (str, int, float, type(None), frozenset)
 EXAMPLE = Path(__file__).parents[2] / "example_project"
 STOCK = PipelineSettings()
 FRAMEWORK = PipelineSettings(
@@ -78,11 +81,15 @@ def plain(value: Any) -> Any:
 
 def parsed(pipeline: Pipeline, argv: Sequence[str]) -> dict[str, Any]:
     """Return what the parser and the framework's functions make of an argv."""
-    outcome = pipeline.parse(argv)
+    return read(pipeline.parse(argv))
+
+
+def read(outcome: Parsed) -> dict[str, Any]:
+    """Return the namespaces, who filled them, and the flags; or the refusal."""
     return {
         "refusal": outcome.refusal,
-        "parsed": {dest: plain(value) for dest, value in outcome.parsed.items()},
-        "namespace": {dest: plain(value) for dest, value in outcome.namespace.items()},
+        "parsed": dict(outcome.parsed),
+        "namespace": dict(outcome.namespace),
         "fillers": dict(outcome.fillers),
         "occurrences": outcome.occurrences,
     }
@@ -121,14 +128,20 @@ def described(resolution: Resolution) -> dict[str, Any]:
 
 
 def difference(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    """Return what differs between two results, key by key, a level deep."""
+    """Return what differs between two results, key by key, a level deep; types count."""
     found: dict[str, Any] = {}
     for key in {**one, **other}:
-        left, right = one.get(key), other.get(key)
-        if left == right:
-            continue
+        left, right = one.get(key, ABSENT), other.get(key, ABSENT)
         if isinstance(left, dict) and isinstance(right, dict):
-            found[key] = difference(left, right)
-        else:
+            inner = difference(left, right)
+            if inner:
+                found[key] = inner
+        elif not _same(left, right):
             found[key] = (left, right)
     return found
+
+
+def _same(left: Any, right: Any) -> bool:
+    if type(left) is type(right) and isinstance(left, SIMPLE):
+        return bool(left == right) or left != left  # noqa: PLR0124  # nan is the same as nan
+    return bool(plain(left) == plain(right))

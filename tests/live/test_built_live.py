@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
+pytest.importorskip("megatron.training", exc_type=ImportError)
+
 from likeness import live_megatron, pipelines
 
 from pytest_ropecontract import RopeConfig, compare
@@ -13,7 +16,6 @@ from pytest_ropecontract.rope.resolution import resolve
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-pytest.importorskip("torch", exc_type=ImportError)
 transformer_config = pytest.importorskip(
     "megatron.core.transformer.transformer_config", exc_type=ImportError
 )

@@ -14,16 +14,19 @@ from hypothesis import strategies as st
 from likeness import (
     configured,
     definitions,
+    described,
     difference,
     live_megatron,
     parsed,
     pipelines,
+    read,
     recorded_megatron,
     resolved,
 )
 from strategies import joined, parts, related_parts
 
 from pytest_ropecontract.megatron import command_line
+from pytest_ropecontract.rope.resolution import resolve_parsed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,12 +88,6 @@ def injected(draw: Callable[..., list[list[str]]]) -> list[str]:
     return joined(whole)
 
 
-def same_parse(argv: list[str], *, framework: bool) -> None:
-    recorded, live = pipelines(framework=framework)
-
-    assert difference(parsed(recorded, argv), parsed(live, argv)) == {}
-
-
 # Every refusal that the recording can give, as a pattern: its placeholders stand for anything.
 RECORDED_REFUSALS = [
     re.compile(".*".join(map(re.escape, re.split(r"\{\w+\}", refusal.message))))
@@ -112,38 +109,34 @@ def is_recorded(refused: Refused) -> bool:
     return refused.error != "TypeError" and any(one.match(refused.message) for one in patterns)
 
 
-def same_rope(argv: list[str], *, framework: bool) -> None:
+def same(argv: list[str], *, framework: bool) -> None:
+    """Compare what the parsers make of an argv, and what is built from it."""
+    tokens = tuple(argv)
     recorded, live = pipelines(framework=framework)
-    other = resolved(live, argv)
-    if other["refused"] is not None and not is_recorded(other["refused"]):
-        event("refused for something that has no part in rotation")
-        return
+    with recorded.active(), live.active():
+        predicted, true = recorded.parse(tokens), live.parse(tokens)
+        assert difference(read(predicted), read(true)) == {}
 
-    assert difference(resolved(recorded, argv), other) == {}
-
-
-@given(omitted(), st.booleans())
-@settings(max_examples=300, deadline=None)
-def test_an_omission_parses_the_same(argv: list[str], framework: bool):
-    same_parse(argv, framework=framework)
+        built = resolve_parsed(live, tokens, true)
+        if built.refused is not None and not is_recorded(built.refused):
+            event("refused for something that has no part in rotation")
+            return
+        found = described(resolve_parsed(recorded, tokens, predicted))
+    assert difference(found, described(built)) == {}
 
 
 @given(omitted(), st.booleans())
-@settings(max_examples=300, deadline=None)
-def test_an_omission_builds_the_same(argv: list[str], framework: bool):
-    same_rope(argv, framework=framework)
+@settings(max_examples=2000, deadline=None)
+def test_an_omission_is_parsed_and_built_the_same(argv: list[str], framework: bool):
+    same(argv, framework=framework)
 
 
-@given(injected(), st.booleans())
-@settings(max_examples=500, deadline=None)
-def test_an_injection_parses_the_same(argv: list[str], framework: bool):
-    same_parse(argv, framework=framework)
-
-
-@given(injected(), st.booleans())
-@settings(max_examples=500, deadline=None)
-def test_an_injection_builds_the_same(argv: list[str], framework: bool):
-    same_rope(argv, framework=framework)
+# Two tests of half as many each, so that two processes share them.
+@frameworks
+@given(argv=injected())
+@settings(max_examples=2500, deadline=None)
+def test_an_injection_is_parsed_and_built_the_same(framework: bool, argv: list[str]):
+    same(argv, framework=framework)
 
 
 SIZES = "--num-layers 4 --hidden-size 64 --num-attention-heads 4"
@@ -172,4 +165,5 @@ def test_options_about_rotation_are_taken_and_refused_the_same(
     recorded, live = pipelines(framework=framework)
     argv = [*base.split(), *joined(more)]
 
-    assert difference(resolved(recorded, argv), resolved(live, argv)) == {}
+    with recorded.active(), live.active():
+        assert difference(resolved(recorded, argv), resolved(live, argv)) == {}

@@ -109,19 +109,18 @@ def parse_outcomes() -> dict[tuple[str, ...], Any]:
 
 @functools.cache
 def rope_outcomes() -> dict[tuple[str, ...], Any]:
-    live = Pipeline(live_megatron(), STOCK)
-    found = {
-        argv: resolved(live, argv) for argv in distinct(resolutions(recorded_megatron().surface))
-    }
-    recorded = Pipeline(recorded_megatron(), STOCK)
-    # Values that are refused for what has no part in rotation are refused live only.
-    return {
-        argv: outcome
-        for argv, outcome in found.items()
-        if outcome["refused"] is None
-        or outcome["refused"].by != "config"
-        or resolved(recorded, argv)["refused"] is not None
-    }
+    live, recorded = Pipeline(live_megatron(), STOCK), Pipeline(recorded_megatron(), STOCK)
+    argvs = distinct(resolutions(recorded_megatron().surface))
+    with live.active(), recorded.active():
+        found = {argv: resolved(live, argv) for argv in argvs}
+        # Values that are refused for what has no part in rotation are refused live only.
+        return {
+            argv: outcome
+            for argv, outcome in found.items()
+            if outcome["refused"] is None
+            or outcome["refused"].by != "config"
+            or resolved(recorded, argv)["refused"] is not None
+        }
 
 
 def is_told_apart(
@@ -150,7 +149,9 @@ def embedding_tells(text: str) -> bool:
         pipeline = Pipeline(RecordedMegatron(parse(text, "mutant.json")), STOCK)
     except SurfaceError:
         return True
-    return is_told_apart(rope_outcomes(), functools.partial(resolved, pipeline))
+    outcomes = rope_outcomes()
+    with pipeline.active():
+        return is_told_apart(outcomes, functools.partial(resolved, pipeline))
 
 
 @pytest.mark.parametrize("name", PARSER)
@@ -174,7 +175,9 @@ def test_the_command_lines_show_every_way_and_every_refusal():
     """In what none of them shows, a mistake could hide."""
     surface = recorded_megatron().surface
     recorded = Pipeline(recorded_megatron(), STOCK)
-    results = [resolve(recorded, argv) for argv in rope_outcomes()]
+    argvs = list(rope_outcomes())
+    with recorded.active():
+        results = [resolve(recorded, argv) for argv in argvs]
     built = {(one.rope.attention, one.rope.kind) for one in results if one.rope is not None}
     said = {one.refused.message for one in results if one.refused is not None}
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from importlib import resources
 
+import pytest
+
+pytest.importorskip("megatron.training", exc_type=ImportError)
+
 from pytest_ropecontract.cli import main
 from pytest_ropecontract.megatron.surface_files import load_file
 

@@ -12,7 +12,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from pytest_ropecontract import upgrade
 from pytest_ropecontract.cli import main
+from pytest_ropecontract.cli.description import describe
+from pytest_ropecontract.cli.differences import difference_lines
 from pytest_ropecontract.errors import RopeContractError
 from pytest_ropecontract.megatron.comparison import compare
 from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineSettings
@@ -58,18 +61,29 @@ SMALL: dict[str, Any] = {
     "enums": {"AttnBackend": WHOLE["enums"]["AttnBackend"]},
 }
 SMALL_SURFACE = parse(json.dumps(SMALL), "small.json")
+ARGVS = ((), YARN, COMMON, (*COMMON, "--use-rope-scaling"), ("--attention-backend", "flash"))
+
+
+def outcomes(megatron: RecordedMegatron) -> list[upgrade.Outcome]:
+    pipeline = Pipeline(megatron, PipelineSettings())
+    return [upgrade.outcome(pipeline, "model", argv) for argv in ARGVS]
+
+
+SMALL_OUTCOMES = outcomes(RecordedMegatron(SMALL_SURFACE))
 
 
 def use(text: str) -> None:
     """Do with a surface all that can be done with one; only the project's own errors may come."""
     try:
         megatron = RecordedMegatron(parse(text, "hostile.json"))
-        pipeline = Pipeline(megatron, PipelineSettings())
+        found = outcomes(megatron)
     except RopeContractError:
         return
-    compare(SMALL_SURFACE, megatron.surface)
-    for argv in ((), YARN, COMMON, ("--attention-backend", "flash")):
-        resolve(pipeline, argv)
+    assert parse(dump(megatron.surface), "hostile.json") == megatron.surface
+    describe(megatron.surface)
+    difference_lines(compare(SMALL_SURFACE, megatron.surface))
+    for before, after in zip(SMALL_OUTCOMES, found, strict=True):
+        upgrade.changed("model", before, after)
 
 
 def changed(*path: str | int, to: Any) -> str:
@@ -376,6 +390,9 @@ PLACES = places(SMALL)
 @example(("options", 0, "value_type"), None)
 @example(("options", 0, "action"), "append")
 @example(("classes",), [])
+@example(("classes", 0, "attributes", "beta_slow", "default"), [1, 2])
+@example(("classes", 1, "attributes", "kv_channels", "dest"), "position_embedding_type")
+@example(("enums", "AttnBackend", "when"), 2)
 def test_whatever_stands_anywhere(place: tuple[str | int, ...], value: Any):
     use(changed(*place, to=value))
 

@@ -239,6 +239,11 @@ def test_width_that_is_derived() -> None:
             "MLATransformerConfig: rotary_scaling_factor must be a positive finite number, got -1",
         ),
         (
+            MLATransformerConfig(rotary_base="10000"),
+            {},
+            "MLATransformerConfig: rotary_base is '10000', not a number",
+        ),
+        (
             MLATransformerConfig(),
             {"beta_fast": 1},
             "from_config takes no argument 'beta_fast'",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -521,6 +521,25 @@ def test_what_cannot_be_built_is_refused(argv: str, refused: Refused):
 
     assert resolution.refused == refused
     assert (resolution.rope, resolution.sources) == (None, {})
+
+
+@pytest.mark.parametrize(
+    ("argv", "pins", "said"),
+    [
+        (GPT, {"rotary_base": "10000"}, "rotary_base is '10000', not a number"),
+        (GPT, {"kv_channels": 64.0}, "rotary_dim is 64.0, not a whole number"),
+        (GPT, {"use_rope_scaling": "yes"}, "rope_scaling is 'yes', not True or False"),
+        (MLA, {"beta_fast": [32]}, "beta_fast is [32], not a number"),
+    ],
+)
+def test_what_a_framework_hands_on_must_be_of_the_type_of_its_field(
+    argv: str, pins: dict[str, Any], said: str
+):
+    settings = replace(FRAMEWORK.settings, pins=pins)
+
+    resolution = resolve(Pipeline(MEGATRON, settings), argv.split())
+
+    assert resolution.refused == Refused("model", "unresolvable", said)
 
 
 def rotary(result: str, tmp_path: Path, name: str) -> Pipeline:
