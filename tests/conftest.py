@@ -4,6 +4,10 @@ from __future__ import annotations
 
 # A run of pytest inside of this process drops what it imports first. Extension modules that are
 # imported again and again that way end Python 3.11 with a fatal error at its exit.
-import hypothesis  # noqa: F401
+from hypothesis import settings
+
+# No example is too slow: a machine may have other things to do.
+settings.register_profile("no-deadline", settings(), deadline=None)
+settings.load_profile("no-deadline")
 
 pytest_plugins = ["pytester"]
