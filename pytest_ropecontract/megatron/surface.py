@@ -23,8 +23,18 @@ if TYPE_CHECKING:
 Condition = dict[str, Any]
 
 
+LONGEST = 300
+
+
 class SurfaceError(RopeContractError):
-    """A surface that cannot be read."""
+    """A surface that cannot be read.
+
+    The headline may quote it, and is cut off after ``LONGEST`` characters.
+    """
+
+    def __init__(self, headline: str, **more: Any) -> None:
+        cut = headline if len(headline) <= LONGEST else f"{headline[:LONGEST]}..."
+        super().__init__(cut, **more)
 
 
 @dataclass(frozen=True)

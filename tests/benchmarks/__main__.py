@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import importlib
 
-NAMES = ("practice", "floor", "whole_run", "idle", "growth")
+NAMES = ("practice", "floor", "whole_run", "idle", "growth", "surface_loading")
 
 
 def main() -> None:

@@ -1,19 +1,21 @@
-"""How long it takes to load a recorded surface and to build its parser, on top of Python's start.
-
-    python tests/benchmarks/surface_loading.py [RUNS]
+"""Loading a recorded surface and building its parser, on top of Python's start.
 
 Every run is a process of its own, and of all runs the shortest counts: what else the machine does
 makes a run longer, and nothing makes one shorter. The time is that of the processor. It is given
-twice: in an empty process, where most of it goes into the standard library's modules, and in one
-that has imported pytest, as every process that uses the plugin has.
+twice: for an empty process, where most of it goes into modules of the standard library, and for
+one that has imported pytest, as every process that uses the plugin has.
 """
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
-MEASURE = """
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SCRIPT = """
 import sys, time
 {before}
 begin = time.process_time()
@@ -31,9 +33,9 @@ print(imported - begin, loaded - imported, built - loaded)
 PROCESSES = {"an empty process": "", "a process that has pytest": "import pytest"}
 
 
-def milliseconds(before: str, runs: int) -> list[float]:
-    """Return the shortest import, load and build of some runs, and the shortest sum."""
-    script = MEASURE.format(before=before)
+def shortest(before: str, runs: int) -> list[float]:
+    """Return the shortest import, load, build and sum of some runs, in milliseconds."""
+    script = SCRIPT.format(before=before)
     times = []
     for _ in range(runs):
         done = subprocess.run(
@@ -44,13 +46,8 @@ def milliseconds(before: str, runs: int) -> list[float]:
     return [min(column) for column in zip(*times, strict=True)]
 
 
-def main() -> None:
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+def lines(*, quick: bool) -> Iterator[str]:
     for name, before in PROCESSES.items():
-        imports, load, build, total = milliseconds(before, runs)
+        imports, load, build, total = shortest(before, 3 if quick else 20)
         steps = f"imports {imports:.1f}, surface {load:.1f}, parser {build:.1f}"
-        print(f"{name}: {total:.1f} ms ({steps})")  # noqa: T201  # a command
-
-
-if __name__ == "__main__":
-    main()
+        yield f"{name}: {total:.1f} ms ({steps})"

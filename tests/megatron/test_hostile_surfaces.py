@@ -316,6 +316,18 @@ class TestNothingIsEvaluated:
 
 
 class TestSize:
+    @pytest.mark.parametrize("key", ["schema", "name", "version", "rules"])
+    def test_what_is_quoted_is_cut_off(self, key: str):
+        """A line is the whole story, however much there is to quote."""
+        long = "x" * 10_000
+        rules = [{"when": {}, "path": long}]
+
+        for value in ([long], {long: 1}) if key != "rules" else (rules, [{long: 1}]):
+            headline = refused(json.dumps({**SMALL, key: value}))
+
+            assert headline.startswith("surface hostile.json ")
+            assert len(headline) <= 303
+
     def test_a_file_of_the_largest_size(self, tmp_path: Path):
         """It is read in the end, or refused; what it says stays data."""
         path = tmp_path / "large.json"
