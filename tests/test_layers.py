@@ -28,6 +28,7 @@ KNOWS = {
     "pluggy": (),
     "hypothesis": ("omission", "strategies"),
     "syrupy": ("snapshots", "suite"),
+    "landlockpy": ("launchers",),
 }
 
 

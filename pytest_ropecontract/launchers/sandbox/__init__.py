@@ -1,0 +1,23 @@
+"""Runs a child command where it can change nothing: what protects, for every kind of launcher."""
+
+from __future__ import annotations
+
+from pytest_ropecontract.launchers.sandbox.running import (
+    EVERY_LAYER,
+    Finished,
+    Layer,
+    SandboxError,
+    run,
+)
+from pytest_ropecontract.launchers.sandbox.scratch import frozen_environment, scratch, written
+
+__all__ = [
+    "EVERY_LAYER",
+    "Finished",
+    "Layer",
+    "SandboxError",
+    "frozen_environment",
+    "run",
+    "scratch",
+    "written",
+]

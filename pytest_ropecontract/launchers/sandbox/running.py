@@ -1,0 +1,204 @@
+"""Starts a command under the supervisor, and tells what became of it."""
+
+from __future__ import annotations
+
+import enum
+import importlib.util
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from pytest_ropecontract.errors import RopeContractError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+_PATIENCE = 30.0
+"""How long the supervisor may take beyond the command's own limit, in seconds."""
+
+_LAST_PATIENCE = 10.0
+_CHUNK = 64 * 1024
+
+# The supervisor loads this very package, whatever else its sys.path offers under the name, and of
+# it only what it needs. It starts without site-packages, which takes most of a Python's start.
+_START = """
+import sys, types
+*libraries, where = sys.argv[1:]
+sys.path.extend(libraries)
+name = "pytest_ropecontract"
+for inner in ("", ".launchers", ".launchers.sandbox"):
+    package = sys.modules[name + inner] = types.ModuleType(name + inner)
+    package.__path__ = [where + inner.replace(".", "/")]
+from pytest_ropecontract.launchers.sandbox.supervisor import serve
+serve()
+"""
+
+
+class Layer(enum.StrEnum):
+    """A protection that the kernel gives, where it has it."""
+
+    LANDLOCK = "landlock"
+    """Executes nothing but what is allowed, and writes nowhere but where it is allowed."""
+
+    NAMESPACES = "namespaces"
+    """Sees no other process and no network, and leaves no process."""
+
+
+EVERY_LAYER = frozenset(Layer)
+
+
+class SandboxError(RopeContractError):
+    """A command could not be started in the sandbox."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What became of a command.
+
+    Attributes:
+        returncode: Its exit status, negative for a signal, or None where it was ended.
+        stdout: What it printed.
+        stderr: What it complained of.
+        ended: Why it was ended, in one sentence, or None where it ended by itself.
+        missing: The protections that were not in force.
+        missing_layers: The same, a sentence each, with what is not protected without it.
+    """
+
+    returncode: int | None
+    stdout: str
+    stderr: str
+    ended: str | None = None
+    missing: frozenset[Layer] = frozenset()
+    missing_layers: tuple[str, ...] = ()
+
+
+def run(  # noqa: PLR0913 - what surrounds a command is that much
+    argv: Sequence[str],
+    *,
+    folder: Path,
+    environment: Mapping[str, str],
+    time_limit: float = 20.0,
+    programs: Collection[str | Path] = (),
+    writable: Collection[Path] = (),
+    stdin: str = "",
+    layers: Collection[Layer] = EVERY_LAYER,
+    most_processes: int = 200,
+) -> Finished:
+    """Run a command until it and all that came from it have ended.
+
+    What holds on every Linux, also for root: the environment and nothing else, the time limit, the
+    bound on the number of processes, that no process is left however it went into the background,
+    and that nothing gains privileges. What only the kernel's layers give is said where it is
+    missing.
+
+    Args:
+        argv: The command; the program by its absolute path.
+        folder: The working directory.
+        environment: The whole environment.
+        time_limit: Seconds after which it is ended.
+        programs: Files, or folders of files, that may be executed, beside the command's own.
+        writable: Folders that may be written to; nothing else may, but the null device.
+        stdin: What it reads on standard input.
+        layers: The protections of the kernel to use, where the machine has them.
+        most_processes: It is ended when there are more at one time.
+
+    Raises:
+        SandboxError: It could not be started.
+    """
+    request = {
+        "argv": [os.fspath(one) for one in argv],
+        "folder": str(folder),
+        "environment": dict(environment),
+        "time_limit": time_limit,
+        "programs": sorted({str(argv[0]), *map(str, programs)}),
+        "writable": [str(one) for one in writable],
+        "stdin": stdin,
+        "layers": sorted(layers),
+        "most_processes": most_processes,
+    }
+    answer = _ask(json.dumps(request).encode() + b"\n", time_limit + _PATIENCE)
+    if "failure" in answer:
+        raise SandboxError(
+            f"{Path(argv[0]).name} could not be started in the sandbox: {answer['failure']}",
+            remedy="check that the program is there, and the limit on processes",
+        )
+    return Finished(
+        returncode=answer["returncode"],
+        stdout=answer["stdout"],
+        stderr=answer["stderr"],
+        ended=answer["ended"],
+        missing=frozenset(Layer(one) for one in answer["missing"]),
+        missing_layers=tuple(answer["missing"].values()),
+    )
+
+
+def _ask(request: bytes, patience: float) -> dict[str, Any]:
+    if not sys.executable:
+        raise SandboxError(
+            "there is no Python to supervise launchers with: sys.executable is empty",
+            remedy="run pytest with a Python executable",
+        )
+    package = Path(__file__).parents[2]
+    landlock = importlib.util.find_spec("landlockpy")
+    libraries = (
+        [] if landlock is None or not landlock.origin else [Path(landlock.origin).parents[1]]
+    )
+    with subprocess.Popen(  # noqa: S603 - this Python, with code from here
+        [sys.executable, "-I", "-S", "-c", _START, *map(str, libraries), str(package)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        # An interrupt from the keyboard is for this process alone.
+        start_new_session=True,
+    ) as process:
+        answer = said = b""
+        if process.stdin and process.stdout and process.stderr:  # all three were asked for
+            try:
+                with suppress(BrokenPipeError):
+                    process.stdin.write(request)
+                # Standard input stays open: its end makes the supervisor end what it runs.
+                answer = _read(process.stdout, patience)
+            finally:
+                with suppress(BrokenPipeError):
+                    process.stdin.close()
+                _end(process)
+            said = process.stderr.read()
+    if not answer.endswith(b"\n"):
+        lines = said.decode("utf-8", "replace").strip().splitlines()
+        raise SandboxError(
+            f"the process that supervises launchers ended with status {process.returncode}",
+            details=lines[-5:],
+        )
+    found: dict[str, Any] = json.loads(answer)
+    return found
+
+
+def _read(stream: IO[bytes], patience: float) -> bytes:
+    """Return what comes until the end of a line, or of the stream, or of patience."""
+    deadline = time.monotonic() + patience
+    waiting = select.poll()
+    waiting.register(stream, select.POLLIN)
+    found = bytearray()
+    while (left := deadline - time.monotonic()) > 0:
+        if waiting.poll(left * 1000 + 1):
+            chunk = stream.read(_CHUNK)
+            found += chunk
+            if not chunk or chunk.endswith(b"\n"):
+                break
+    return bytes(found)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    try:
+        process.wait(_LAST_PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
