@@ -67,3 +67,16 @@ class Recording:
     returncode: int | None = 0
     stop: Stop | None = None
     missing_layers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a recorded command is said to have answered.
+
+    Attributes:
+        stdout: What it prints.
+        returncode: Its exit status, from 0 to 255; 127 says that there is no such program.
+    """
+
+    stdout: str = ""
+    returncode: int = 0

@@ -8,6 +8,7 @@ from pytest_ropecontract.launchers.sandbox.running import (
     Layer,
     SandboxError,
     run,
+    without_landlock,
 )
 from pytest_ropecontract.launchers.sandbox.scratch import frozen_environment, scratch, written
 
@@ -19,5 +20,6 @@ __all__ = [
     "frozen_environment",
     "run",
     "scratch",
+    "without_landlock",
     "written",
 ]

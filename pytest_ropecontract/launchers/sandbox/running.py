@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from pytest_ropecontract.errors import RopeContractError
+from pytest_ropecontract.launchers.sandbox import kernel
+from pytest_ropecontract.launchers.sandbox.supervisor import NOT_ASKED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -52,6 +54,13 @@ class Layer(enum.StrEnum):
 
 
 EVERY_LAYER = frozenset(Layer)
+
+_WITHOUT = {
+    Layer.LANDLOCK: "the kernel does not guard programs and files ({}): launchers that use what"
+    " only it would stop are refused",
+    Layer.NAMESPACES: "the kernel does not set processes and network apart ({}): other processes"
+    " are in sight, and of the network only what Landlock knows of is closed",
+}
 
 
 class SandboxError(RopeContractError):
@@ -135,8 +144,16 @@ def run(  # noqa: PLR0913 - what surrounds a command is that much
         stderr=answer["stderr"],
         ended=answer["ended"],
         missing=frozenset(Layer(one) for one in answer["missing"]),
-        missing_layers=tuple(answer["missing"].values()),
+        missing_layers=tuple(
+            _WITHOUT[Layer(one)].format(why) for one, why in answer["missing"].items()
+        ),
     )
+
+
+def without_landlock(layers: Collection[Layer] = EVERY_LAYER) -> str | None:
+    """Return a sentence that says why the kernel does not guard programs and files, or None."""
+    reason = kernel.without_landlock() if Layer.LANDLOCK in layers else NOT_ASKED
+    return None if reason is None else _WITHOUT[Layer.LANDLOCK].format(reason)
 
 
 def _ask(request: bytes, patience: float) -> dict[str, Any]:

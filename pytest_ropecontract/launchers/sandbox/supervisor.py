@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 OUTPUT_LIMIT = 8 * 1024 * 1024
 """Bytes of standard output and of standard error, each."""
 
+NOT_ASKED = "it was not asked for"
+
 _REQUEST = 0
 _CHUNK = 64 * 1024
 _DRAINED = 256
@@ -99,24 +101,18 @@ class _Run:
                 request = self.request
                 return lambda: kernel.restrict(request["programs"], request["writable"])
         else:
-            reason = "it was not asked for"
-        self.missing["landlock"] = (
-            f"the kernel does not guard programs and files ({reason}): launchers that use what only"
-            " it would stop are refused"
-        )
+            reason = NOT_ASKED
+        self.missing["landlock"] = reason
         return kernel.gain_nothing
 
     def _enter_namespaces(self) -> bool:
         """Enter namespaces of processes and network of its own; tell whether there are such."""
-        reason: str | None = "it was not asked for"
+        reason: str | None = NOT_ASKED
         if "namespaces" in self.request["layers"]:
             reason = kernel.enter_namespaces()
             if reason is None:
                 return True
-        self.missing["namespaces"] = (
-            f"the kernel does not set processes and network apart ({reason}): other processes are"
-            " in sight, and of the network only what Landlock knows of is closed"
-        )
+        self.missing["namespaces"] = reason
         return False
 
     def _wait(self, pid: int, wake: int) -> str | None:

@@ -1,0 +1,7 @@
+"""Shell launchers: run under bash, where every external command is recorded, not executed."""
+
+from __future__ import annotations
+
+from pytest_ropecontract.launchers.shell.recorder import DEFAULT_EXPANDERS, record
+
+__all__ = ["DEFAULT_EXPANDERS", "record"]
