@@ -29,6 +29,8 @@ KNOWS = {
     "hypothesis": ("omission", "strategies"),
     "syrupy": ("snapshots", "suite"),
     "landlockpy": ("launchers",),
+    "tree_sitter": ("launchers",),
+    "tree_sitter_bash": ("launchers",),
 }
 
 

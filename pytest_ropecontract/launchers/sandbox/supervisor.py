@@ -107,11 +107,12 @@ class _Run:
 
     def _enter_namespaces(self) -> bool:
         """Enter namespaces of processes and network of its own; tell whether there are such."""
-        reason: str | None = NOT_ASKED
+        reason = NOT_ASKED
         if "namespaces" in self.request["layers"]:
-            reason = kernel.enter_namespaces()
-            if reason is None:
+            refused = kernel.enter_namespaces()
+            if refused is None:
                 return True
+            reason = refused
         self.missing["namespaces"] = reason
         return False
 

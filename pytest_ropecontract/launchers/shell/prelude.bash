@@ -30,6 +30,7 @@ __rc_rest=
 __rc_found=
 __rc_last=
 __rc_busy=
+__rc_targets=()
 
 declare -A __rc_builtin=()
 while read -r __rc_word; do
@@ -52,17 +53,20 @@ __rc_see() {
     fi
     __rc_n=$((__rc_n + 1))
     [[ ! -e ${BASH_SOURCE[1]-} ]] || __rc_at=${BASH_SOURCE[1]}:${BASH_LINENO[0]}
+    __rc_targets=()
     __rc_rest=$BASH_COMMAND
     case $__rc_rest in
         'for '* | 'case '* | 'select '* | '[['* | '(('*) return 0 ;;
+        *__rc_trap_words*) return 0 ;;  # in a trap, the command is still the one before it
     esac
     __rc_next
+    [[ $BASH_COMMAND != *'>'* ]] || __rc_find_targets
 }
 
 # Find the word that names the command in what is left of its text. What needs no expansion is
 # settled here, else it stays in __rc_word for the trap to expand.
 __rc_next() {
-    local LC_ALL=C before
+    local LC_ALL=C before computed='\[[^]@*0-9]|@[A-Za-z]'
     local assignment='^[A-Za-z_][A-Za-z0-9_]*(\[[^]]*\])?\+?='
     local redirection='^([0-9]+|\{[A-Za-z_][A-Za-z0-9_]*\})?(<<<|<<-|<<|<&|<>|>&|>>|>\||&>>|&>|<|>)'
     while :; do
@@ -82,12 +86,55 @@ __rc_next() {
     __rc_skip_word
     __rc_word=${before:0:${#before}-${#__rc_rest}}
     if [[ -n $__rc_word && $__rc_word != *[!A-Za-z0-9_./+@%:-]* ]]; then
-        __rc_meet "$__rc_word"
+        before=$__rc_word
         __rc_word=
-    elif [[ $__rc_guarded == 0 && $__rc_word == *['$`<>']'('* || $__rc_guarded == 0 && $__rc_word == *'`'* ]]
-    then
-        __rc_stop "a command names its program by what another command prints, which cannot be looked at safely here"
+        __rc_meet "$before"
+    elif [[ $__rc_guarded == 0 && $__rc_word == *[\$\<\>]\(* || $__rc_guarded == 0 && $__rc_word == *[\`]* \
+        || $__rc_guarded == 0 && $__rc_word =~ $computed ]]; then
+        __rc_stop 'a command computes the name of its program, which cannot be looked at safely here'
     fi
+}
+
+# Find the files that the command's own redirections write to.
+__rc_find_targets() {
+    local LC_ALL=C word kind before name=$__rc_word
+    local redirection='^([0-9]+|\{[A-Za-z_][A-Za-z0-9_]*\})?(<<<|<<-|<<|<&|<>|>&|>>|>\||&>>|&>|<|>)'
+    __rc_rest=$BASH_COMMAND
+    while [[ -n $__rc_rest ]]; do
+        __rc_rest=${__rc_rest#"${__rc_rest%%[! $'\t']*}"}
+        [[ $__rc_rest != $'\n'* ]] || break  # a here-document's text
+        kind=
+        if [[ $__rc_rest != [\<\>]\(* && $__rc_rest =~ $redirection ]]; then
+            kind=${BASH_REMATCH[2]}
+            __rc_rest=${__rc_rest:${#BASH_REMATCH[0]}}
+            __rc_rest=${__rc_rest#"${__rc_rest%%[![:blank:]]*}"}
+        fi
+        before=$__rc_rest
+        __rc_skip_word
+        word=${before:0:${#before}-${#__rc_rest}}
+        [[ -n $word ]] || __rc_rest=${__rc_rest:1}
+        [[ $kind == *'>'* ]] || continue
+        case $word in
+            /dev/null | /dev/stdout | /dev/stderr | - | [0-9] | [0-9]- | \>\(*) ;;
+            *) __rc_targets+=("$word") ;;
+        esac
+    done
+    __rc_word=$name
+}
+
+__rc_target() {
+    local - LC_ALL=C
+    set +efuvx
+    local real=${__rc_found#*:}
+    unset '__rc_targets[-1]'
+    real=${real%.}
+    [[ ${__rc_found%%:*} == 1 && -n $real && $real != *[!0-9]* ]] && return 0
+    [[ ${__rc_found%%:*} == 1 && $real != /dev/fd/* && $real != /dev/null ]] || return 0
+    real=$(${__rc_tools[realpath]} -m -- "$real" 2>/dev/null)
+    case $real in
+        "$__rc_place"/scratch/* | "$__rc_place"/temporary/* | /dev/null | /proc/*/fd/*) ;;
+        *) __rc_stop "it would write to $real, outside of its scratch folder" ;;
+    esac
 }
 
 # Take one word, quoted or not, from the beginning of __rc_rest.
@@ -204,6 +251,9 @@ __rc_meet() {
                 || __rc_stop 'set turns off what records the commands'
             ;;
     esac
+    if [[ $__rc_guarded == 0 && " ${__rc_unguarded[*]} " == *" $name "* ]]; then
+        __rc_stop "$name leaves what can be looked at safely here"
+    fi
     [[ ! -v __rc_builtin[$name] ]] || return 0
     ! declare -F -- "$name" >/dev/null || return 0
     if [[ $name == *[!A-Za-z0-9_./+@%:,~-]* ]]; then
@@ -231,7 +281,10 @@ __rc_source() {
     file=${file%.}
     __rc_word=
     unset -f source .
-    [[ -n $file ]] || return 0
+    if [[ -z $file ]]; then
+        [[ $__rc_guarded == 1 ]] || __rc_stop 'a text is sourced that was not looked at'
+        return 0
+    fi
     case $(__rc_where "$file") in
         inside) ;;
         unread) __rc_stop "$file is sourced, which was not looked at" ;;
@@ -318,7 +371,23 @@ trap() {
             DEBUG | SIGDEBUG) __rc_stop 'trap ... DEBUG replaces what records the commands' ;;
         esac
     done
-    builtin trap "$@"
+    # Which command a trap runs is not told to the DEBUG trap: its paths are met beforehand.
+    __rc_trap_words=("$@")
+    __rc_meet_paths "${1-}"
+    while read -r __rc_one; do
+        [[ $__rc_one == __rc_* || -v __rc_own[$__rc_one] ]] || __rc_meet_paths "$(declare -f -- "$__rc_one")"
+    done < <(compgen -A function)
+    builtin trap "${__rc_trap_words[@]}"
+}
+
+# See to it that every path in a text is recorded where it is run.
+__rc_meet_paths() {
+    local rest=$1 path='(^|[^A-Za-z0-9_./+@%~-])(\.{0,2}/[A-Za-z0-9_./+@%~-]+)'
+    while [[ $rest =~ $path ]]; do
+        rest=${rest#*"${BASH_REMATCH[0]}"}
+        __rc_rest=
+        declare -F -- "${BASH_REMATCH[2]}" >/dev/null || __rc_meet "${BASH_REMATCH[2]}"
+    done
 }
 
 # Changing to a folder that only the training machine has is believed.
@@ -369,6 +438,7 @@ __rc_command() {
     set +efuvx +o pipefail
     builtin trap - DEBUG ERR EXIT RETURN
     shopt -u nullglob failglob nocasematch extglob
+    unset LD_PRELOAD LD_AUDIT
     IFS=$' \t\n'
     (($#)) || exit 0
     local name=${1##*/} base=$1 count key
@@ -577,7 +647,7 @@ __rc_script() {
 
 # A shell that is started is started for real, and recorded in turn.
 __rc_shell() {
-    local options=() one text=0 words=("${@:2}") index=0
+    local options=() kept=() one text=0 words=("${@:2}") index=0
     while ((index < ${#words[@]})); do
         one=${words[index]}
         case $one in
@@ -610,7 +680,13 @@ __rc_shell() {
         __rc_begin "${options[@]}" -c "${words[@]}"
     elif ((${#words[@]} == 0)) || [[ " ${options[*]} " == *' -'*s* ]]; then
         [[ $__rc_guarded == 1 ]] || __rc_stop "$1 runs its input, which was not looked at"
-        __rc_begin "${options[@]}" -s -- "${words[@]}"
+        # As a text: a bash that reads its script from its input faults when that is duplicated.
+        for one in "${options[@]}"; do
+            [[ $one != -* ]] || one=${one//s/}
+            [[ $one == - ]] || kept+=("$one")
+        done
+        IFS= read -r -d '' text
+        __rc_begin "${kept[@]}" -c "$text" bash "${words[@]}"
     elif [[ -f ${words[0]} || ${words[0]} == /dev/fd/* ]]; then
         case $(__rc_where "${words[0]}") in
             inside) __rc_begin "${options[@]}" -- "${words[@]}" ;;
@@ -681,7 +757,15 @@ __rc_stop() {
     } 2>/dev/null
 }
 
-readonly -f __rc_see __rc_next __rc_skip_word __rc_skip_to __rc_skip_piece __rc_name __rc_meet \
+# What these expand to is run where no DEBUG trap sees it.
+declare -A __rc_own=([command_not_found_handle]=1 [kill]=1 [command]=1 [trap]=1 [cd]=1)
+
+readonly POSIXLY_CORRECT
+[[ $__rc_guarded == 1 ]] || readonly PS4
+
+: >"$__rc_place/record/begun"
+
+readonly -f __rc_see __rc_next __rc_find_targets __rc_target __rc_meet_paths __rc_skip_word __rc_skip_to __rc_skip_piece __rc_name __rc_meet \
     __rc_meet_source __rc_source __rc_where __rc_exec __rc_tell __rc_command __rc_tool __rc_which \
     __rc_text __rc_date __rc_mkdir __rc_tee __rc_wrapper __rc_xargs __rc_script __rc_shell \
     __rc_begin __rc_is_expansion __rc_expand __rc_record __rc_stop \
@@ -699,6 +783,14 @@ builtin trap '{ __rc_last=$_; __rc_see
             source:*) __rc_source ;;
             *) __rc_name ;;
         esac
+        __rc_busy=
+    done
+    while (( ${#__rc_targets[@]} )) && [[ -z $__rc_busy ]]; do
+        __rc_busy=1
+        __rc_found=$(set +eux; __rc_peek=1
+            eval "__rc_words=( ${__rc_targets[-1]} )"
+            printf "%s:%s." "${#__rc_words[@]}" "${__rc_words[0]-}") || :
+        __rc_target
         __rc_busy=
     done
     : "$__rc_last"

@@ -32,9 +32,12 @@ _PRELUDE = Path(__file__).with_name("prelude.bash")
 _GUARD = Path(__file__).with_name("expansion.py")
 _DENIED = re.compile(
     r"^(?:(?P<file>/\S.*?): line (?P<line>\d+): )?(?P<what>.*(?:Permission denied|Operation not"
-    r" permitted|commands disabled in sandbox mode).*)$",
+    r" permitted|/dev/(?:tcp|udp)/.*|commands disabled in sandbox mode"
+    r"|(?:PS4|POSIXLY_CORRECT): readonly variable))$",
     re.MULTILINE,
 )
+_BASH_ALONE = frozenset({"BASH_ENV", "ENV", "POSIXLY_CORRECT", "SHELLOPTS", "BASHOPTS"})
+"""With these bash would begin otherwise, and perhaps without what records."""
 
 
 def record(  # noqa: PLR0913 - what surrounds a launcher is that much
@@ -73,6 +76,7 @@ def record(  # noqa: PLR0913 - what surrounds a launcher is that much
     """
     root = root.resolve()
     path = root / path
+    _check(environment or {})
     bash, tools = _programs()
     unguarded = sandbox.without_landlock(layers)
     approved: list[Path] = []
@@ -134,6 +138,15 @@ def record(  # noqa: PLR0913 - what surrounds a launcher is that much
         )
 
 
+def _check(environment: Mapping[str, str]) -> None:
+    for name in environment:
+        if name in _BASH_ALONE or name.startswith(("LD_", "BASH_FUNC_", "ROPECONTRACT_")):
+            raise sandbox.SandboxError(
+                f"a launcher cannot be recorded with {name} in its environment",
+                remedy="set it in the launcher, or leave it out",
+            )
+
+
 def _programs() -> tuple[str, dict[str, str]]:
     bash = shutil.which("bash", path="/usr/bin:/bin:/usr/local/bin") or shutil.which("bash")
     if bash is None:
@@ -176,10 +189,10 @@ def _stop(finished: sandbox.Finished, path: Path, reader: records.Reader) -> Sto
         )
     denied = _DENIED.search(finished.stderr)
     if denied is None:
-        return None
+        return None if reader.begun else Stop("bash did not begin with what records commands")
     origin = f"{denied['file']}:{denied['line']}" if denied["file"] else str(path)
     return Stop(
-        f"it tried what only the kernel stopped: {reader.shown(denied['what']).strip()}",
+        f"the launcher tried what is not let through: {reader.shown(denied['what']).strip()}",
         origin=reader.origin(origin),
         remedy=f"let it write below its working directory alone, which is {SCRATCH} here",
     )

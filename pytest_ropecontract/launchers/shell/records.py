@@ -48,6 +48,11 @@ class Reader:
         self._given = given
         self._read = list(self._records())
 
+    @property
+    def begun(self) -> bool:
+        """Whether the launcher's bash read the recorder's functions."""
+        return (self._place / "record" / "begun").is_file()
+
     def commands(self) -> tuple[Command, ...]:
         """Return the commands in the order of the launcher, also those of the background."""
         return tuple(one.command for one in _in_order(self._read, 0))

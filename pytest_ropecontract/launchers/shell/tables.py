@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from pytest_ropecontract.launchers.recording import Answer
+from pytest_ropecontract.launchers.shell import scan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -85,6 +86,7 @@ def text(
                 {name: f"{one.returncode}:{one.stdout}" for name, one in scripted.items()},
             ),
             _table("__rc_approved", {str(path): "1" for path in approved}),
+            _list("__rc_unguarded", scan.BUILTINS),
             _list("__rc_expanders", expanders),
             _list("__rc_python", python),
         )
