@@ -5,13 +5,8 @@ from __future__ import annotations
 import os
 import resource
 import signal
-import struct
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 # Numbers of linux/prctl.h, linux/sched.h and linux/capability.h.
 _PR_SET_PDEATHSIG = 1
@@ -22,13 +17,12 @@ _CLONE_NEWIPC = 0x08000000
 _CLONE_NEWUSER = 0x10000000
 _CLONE_NEWPID = 0x20000000
 _CLONE_NEWNET = 0x40000000
+_LANDLOCK_RESTRICT_SELF = 446  # on every architecture
 _CAPABILITIES = 64
 _READING = (1, 2)
 """To read files whoever owns them, which root can and the project's checkout may need."""
 
 _FILE_LIMIT = 64 * 1024 * 1024
-_DEVICES = ("/dev/null", "/dev/full", "/dev/zero")
-_PT_INTERP = 3
 
 
 def become_subreaper() -> None:
@@ -82,72 +76,16 @@ def enter_namespaces() -> str | None:
     return reason
 
 
-def without_landlock() -> str | None:
-    """Return why Landlock is not to be had, or None."""
-    try:
-        import landlockpy  # noqa: PLC0415 - it may be missing
-    except ImportError:
-        return "pytest-ropecontract[launchers] is not installed"
-    if not landlockpy.supported():
-        return "it has no Landlock"
-    return None
+def restrict(ruleset: int) -> None:
+    """Put a Landlock ruleset in force for this process and all that comes from it.
 
-
-def restrict(programs: Iterable[str], writable: Iterable[str]) -> None:
-    """Let this process execute only these programs, and write only to these folders.
-
-    Every file stays readable. Network (from Linux 6.7 on) and signals to processes outside (from
-    6.12 on) are closed.
+    Raises:
+        OSError: The kernel refused.
     """
-    from landlockpy import AccessFS, Ruleset, Scope  # noqa: PLC0415 - it may be missing
+    import ctypes  # noqa: PLC0415 - not every Python has it
 
-    reading = AccessFS.READ_FILE | AccessFS.READ_DIR
-    changing = (
-        AccessFS.WRITE_FILE
-        | AccessFS.TRUNCATE
-        | AccessFS.REMOVE_DIR
-        | AccessFS.REMOVE_FILE
-        | AccessFS.MAKE_DIR
-        | AccessFS.MAKE_REG
-        | AccessFS.MAKE_FIFO
-        | AccessFS.MAKE_SOCK
-        | AccessFS.MAKE_SYM
-        | AccessFS.REFER
-    )
-    gain_nothing()
-    with Ruleset(scoped=Scope.ABSTRACT_UNIX_SOCKET | Scope.SIGNAL) as ruleset:
-        ruleset.allow_path("/", reading)
-        for program in programs:
-            ruleset.allow_path(program, AccessFS.EXECUTE)
-            interpreter = _interpreter(program)
-            if interpreter is not None:
-                ruleset.allow_path(interpreter, AccessFS.EXECUTE)
-        for folder in writable:
-            ruleset.allow_path(folder, changing)
-        for device in filter(os.path.exists, _DEVICES):
-            ruleset.allow_path(device, AccessFS.WRITE_FILE | AccessFS.TRUNCATE)
-        ruleset.restrict()
-
-
-def _interpreter(program: str) -> str | None:
-    """Return the dynamic loader that a 64-bit ELF program names, without which none starts."""
-    try:
-        with open(program, "rb") as file:  # noqa: PTH123 - pathlib is slow to import
-            head = file.read(64)
-            if head[:5] != b"\x7fELF\x02":
-                return None
-            order = "<" if head[5] == 1 else ">"
-            (offset,) = struct.unpack_from(f"{order}Q", head, 32)
-            size, count = struct.unpack_from(f"{order}HH", head, 54)
-            for index in range(count):
-                file.seek(offset + index * size)
-                kind, _, begin, _, _, length = struct.unpack(f"{order}IIQQQQ", file.read(40))
-                if kind == _PT_INTERP:
-                    file.seek(begin)
-                    return file.read(length).rstrip(b"\0").decode()
-    except (OSError, struct.error, UnicodeDecodeError):
-        pass  # what cannot be read cannot be executed either
-    return None
+    if ctypes.CDLL(None, use_errno=True).syscall(_LANDLOCK_RESTRICT_SELF, ruleset, 0):
+        raise OSError(ctypes.get_errno(), "Landlock is not put in force")
 
 
 def _limit(which: int, most: int) -> None:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import enum
-import importlib.util
 import json
 import os
 import select
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from pytest_ropecontract.errors import RopeContractError
-from pytest_ropecontract.launchers.sandbox import kernel
+from pytest_ropecontract.launchers.sandbox import landlock
 from pytest_ropecontract.launchers.sandbox.supervisor import NOT_ASKED
 
 if TYPE_CHECKING:
@@ -32,8 +31,7 @@ _CHUNK = 64 * 1024
 # it only what it needs. It starts without site-packages, which takes most of a Python's start.
 _START = """
 import sys, types
-*libraries, where = sys.argv[1:]
-sys.path.extend(libraries)
+where = sys.argv[1]
 name = "pytest_ropecontract"
 for inner in ("", ".launchers", ".launchers.sandbox"):
     package = sys.modules[name + inner] = types.ModuleType(name + inner)
@@ -121,58 +119,75 @@ def run(  # noqa: PLR0913 - what surrounds a command is that much
     Raises:
         SandboxError: It could not be started.
     """
+    allowed = {Path(argv[0]), *map(Path, programs)}
     request = {
         "argv": [os.fspath(one) for one in argv],
         "folder": str(folder),
         "environment": dict(environment),
         "time_limit": time_limit,
-        "programs": sorted({str(argv[0]), *map(str, programs)}),
-        "writable": [str(one) for one in writable],
         "stdin": stdin,
-        "layers": sorted(layers),
+        "namespaces": Layer.NAMESPACES in layers,
         "most_processes": most_processes,
+        "ruleset": None,
     }
-    answer = _ask(json.dumps(request).encode() + b"\n", time_limit + _PATIENCE)
+    missing = {}
+    unguarded = _without_landlock(layers)
+    with ExitStack() as stack:
+        if unguarded is None:
+            try:
+                rules = stack.enter_context(landlock.ruleset(sorted(allowed), writable))
+            except OSError as error:
+                raise _not_started(argv[0], str(error)) from None
+            request["ruleset"] = rules.fileno()
+        else:
+            missing[Layer.LANDLOCK] = unguarded
+        answer = _ask(request, time_limit + _PATIENCE)
     if "failure" in answer:
-        raise SandboxError(
-            f"{Path(argv[0]).name} could not be started in the sandbox: {answer['failure']}",
-            remedy="check that the program is there, and the limit on processes",
-        )
+        raise _not_started(argv[0], answer["failure"])
+    if answer["together"] is not None:
+        missing[Layer.NAMESPACES] = answer["together"]
     return Finished(
         returncode=answer["returncode"],
         stdout=answer["stdout"],
         stderr=answer["stderr"],
         ended=answer["ended"],
-        missing=frozenset(Layer(one) for one in answer["missing"]),
-        missing_layers=tuple(
-            _WITHOUT[Layer(one)].format(why) for one, why in answer["missing"].items()
-        ),
+        missing=frozenset(missing),
+        missing_layers=tuple(_WITHOUT[one].format(why) for one, why in missing.items()),
     )
 
 
 def without_landlock(layers: Collection[Layer] = EVERY_LAYER) -> str | None:
     """Return a sentence that says why the kernel does not guard programs and files, or None."""
-    reason = kernel.without_landlock() if Layer.LANDLOCK in layers else NOT_ASKED
+    reason = _without_landlock(layers)
     return None if reason is None else _WITHOUT[Layer.LANDLOCK].format(reason)
 
 
-def _ask(request: bytes, patience: float) -> dict[str, Any]:
+def _without_landlock(layers: Collection[Layer]) -> str | None:
+    return landlock.missing() if Layer.LANDLOCK in layers else NOT_ASKED
+
+
+def _not_started(program: str, reason: str) -> SandboxError:
+    return SandboxError(
+        f"{Path(program).name} could not be started in the sandbox: {reason}",
+        remedy="check that the program is there, and the limit on processes",
+    )
+
+
+def _ask(request: dict[str, Any], patience: float) -> dict[str, Any]:
     if not sys.executable:
         raise SandboxError(
             "there is no Python to supervise launchers with: sys.executable is empty",
             remedy="run pytest with a Python executable",
         )
     package = Path(__file__).parents[2]
-    landlock = importlib.util.find_spec("landlockpy")
-    libraries = (
-        [] if landlock is None or not landlock.origin else [Path(landlock.origin).parents[1]]
-    )
+    ruleset = request["ruleset"]
     with subprocess.Popen(  # noqa: S603 - this Python, with code from here
-        [sys.executable, "-I", "-S", "-c", _START, *map(str, libraries), str(package)],
+        [sys.executable, "-I", "-S", "-c", _START, str(package)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         bufsize=0,
+        pass_fds=() if ruleset is None else (ruleset,),
         # An interrupt from the keyboard is for this process alone.
         start_new_session=True,
     ) as process:
@@ -180,7 +195,7 @@ def _ask(request: bytes, patience: float) -> dict[str, Any]:
         if process.stdin and process.stdout and process.stderr:  # all three were asked for
             try:
                 with suppress(BrokenPipeError):
-                    process.stdin.write(request)
+                    process.stdin.write(json.dumps(request).encode() + b"\n")
                 # Standard input stays open: its end makes the supervisor end what it runs.
                 answer = _read(process.stdout, patience)
             finally:

@@ -12,12 +12,9 @@ import signal
 import sys
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from pytest_ropecontract.launchers.sandbox import kernel, processes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 OUTPUT_LIMIT = 8 * 1024 * 1024
 """Bytes of standard output and of standard error, each."""
@@ -62,7 +59,7 @@ class _Run:
     def __init__(self, request: dict[str, Any]) -> None:
         self.request = request
         self.kept: dict[int, bytearray] = {}
-        self.missing: dict[str, str] = {}
+        self.together: str | None = None
         self.status = bytearray()
 
     def outcome(self) -> dict[str, Any]:
@@ -73,12 +70,13 @@ class _Run:
         signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
         kernel.become_subreaper()
 
-        confine = self._confinement()
-        apart = self._enter_namespaces()
+        self.together = NOT_ASKED
+        if self.request["namespaces"]:
+            self.together = kernel.enter_namespaces()
         output, error, status = os.pipe(), os.pipe(), os.pipe()
         pid = os.fork()
         if pid == 0:
-            _begin(self.request, (output[1], error[1], status[1]), confine, apart=apart)
+            _begin(self.request, (output[1], error[1], status[1]), apart=self.together is None)
         for pipe in (output, error, status):
             os.close(pipe[1])
             os.set_blocking(pipe[0], False)
@@ -92,29 +90,6 @@ class _Run:
         return self._answer(
             ended, raw, *(bytes(self.kept[one[0]]) for one in (output, error, status))
         )
-
-    def _confinement(self) -> Callable[[], None]:
-        """Return what the command's process calls on itself, last of all."""
-        if "landlock" in self.request["layers"]:
-            reason = kernel.without_landlock()
-            if reason is None:
-                request = self.request
-                return lambda: kernel.restrict(request["programs"], request["writable"])
-        else:
-            reason = NOT_ASKED
-        self.missing["landlock"] = reason
-        return kernel.gain_nothing
-
-    def _enter_namespaces(self) -> bool:
-        """Enter namespaces of processes and network of its own; tell whether there are such."""
-        reason = NOT_ASKED
-        if "namespaces" in self.request["layers"]:
-            refused = kernel.enter_namespaces()
-            if refused is None:
-                return True
-            reason = refused
-        self.missing["namespaces"] = reason
-        return False
 
     def _wait(self, pid: int, wake: int) -> str | None:
         """Collect what the command says until it ends. Return why it must be ended."""
@@ -171,14 +146,13 @@ class _Run:
             "stdout": output[:OUTPUT_LIMIT].decode("utf-8", "backslashreplace"),
             "stderr": error[:OUTPUT_LIMIT].decode("utf-8", "backslashreplace"),
             "ended": ended,
-            "missing": self.missing,
+            "together": self.together,
         }
 
 
 def _begin(
     request: dict[str, Any],
     pipes: tuple[int, int, int],
-    confine: Callable[[], None],
     *,
     apart: bool,
 ) -> NoReturn:
@@ -196,7 +170,9 @@ def _begin(
         os.chdir(request["folder"])
         os.nice(_NICER)
         kernel.limit_resources(request["time_limit"])
-        confine()
+        kernel.gain_nothing()
+        if request["ruleset"] is not None:
+            kernel.restrict(request["ruleset"])
         argv, environment = request["argv"], request["environment"]
         os.set_inheritable(status, False)
         os.closerange(3, status)

@@ -33,7 +33,7 @@ _GUARD = Path(__file__).with_name("expansion.py")
 _DENIED = re.compile(
     r"^(?:(?P<file>/\S.*?): line (?P<line>\d+): )?(?P<what>.*(?:Permission denied|Operation not"
     r" permitted|/dev/(?:tcp|udp)/.*|commands disabled in sandbox mode"
-    r"|(?:PS4|POSIXLY_CORRECT): readonly variable))$",
+    r"|(?:PS4|POSIXLY_CORRECT): readonly variable).*)$",
     re.MULTILINE,
 )
 _BASH_ALONE = frozenset({"BASH_ENV", "ENV", "POSIXLY_CORRECT", "SHELLOPTS", "BASHOPTS"})
