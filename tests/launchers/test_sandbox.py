@@ -136,7 +136,7 @@ def test_ends_what_it_runs_when_the_one_who_asked_is_gone(tmp_path: Path) -> Non
         from pytest_ropecontract.launchers import sandbox
         sandbox.run(
             ["{BASH}", "-c", "echo > begun; while :; do :; done"], folder=Path("{tmp_path}"),
-            environment={{"MARK": "{mark}"}}, writable=[Path("{tmp_path}")], time_limit=60)
+            environment={{"MARK": "{mark}"}}, writable=[Path("{tmp_path}")], time_limit=600)
         """
     )
     with subprocess.Popen([sys.executable, "-c", program]) as asking:

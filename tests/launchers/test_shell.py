@@ -152,12 +152,15 @@ def test_the_order_is_the_launcher_s_own(record: Record) -> None:
     """Also of what runs in the background, beside each other, and inside of an argument."""
     text = "".join(f"a{number} $(b{number}) &\n" for number in range(8))
 
-    recording = record(f"{text}wait\n(c; d) &\ne\nwait\n")
+    recording = record(
+        f"{text}wait\n(c; d) &\ne\nwait\nf | while read -r x; do g $(h); done\ni\n",
+        answers={"f": "1\n2\n"},
+    )
 
     names = [one[0] for one in argvs(recording)]
     assert names == [
         *[name for number in range(8) for name in (f"b{number}", f"a{number}")],
-        *("c", "d", "e"),
+        *("c", "d", "e", "f", "h", "g", "h", "g", "i"),
     ]
 
 

@@ -119,6 +119,11 @@ def run(  # noqa: PLR0913 - what surrounds a command is that much
     Raises:
         SandboxError: It could not be started.
     """
+    if sys.platform != "linux":
+        raise SandboxError(
+            f"launchers are recorded on Linux alone, this is {sys.platform}",
+            remedy="run these tests on Linux, or in a container",
+        )
     allowed = {Path(argv[0]), *map(Path, programs)}
     request = {
         "argv": [os.fspath(one) for one in argv],

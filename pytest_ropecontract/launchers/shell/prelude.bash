@@ -132,7 +132,7 @@ __rc_target() {
     [[ ${__rc_found%%:*} == 1 && $real != /dev/fd/* && $real != /dev/null ]] || return 0
     real=$(${__rc_tools[realpath]} -m -- "$real" 2>/dev/null)
     case $real in
-        "$__rc_place"/scratch/* | "$__rc_place"/temporary/* | /dev/null | /proc/*/fd/*) ;;
+        "$__rc_scratch"/* | "$__rc_place"/temporary/* | /dev/null | /proc/*/fd/*) ;;
         *) __rc_stop "it would write to $real, outside of its scratch folder" ;;
     esac
 }
@@ -763,6 +763,7 @@ declare -A __rc_own=([command_not_found_handle]=1 [kill]=1 [command]=1 [trap]=1 
 readonly POSIXLY_CORRECT
 [[ $__rc_guarded == 1 ]] || readonly PS4
 
+((BASH_VERSINFO[0] >= 5)) || __rc_stop "this is bash $BASH_VERSION, and recording takes 5 or later"
 : >"$__rc_place/record/begun"
 
 readonly -f __rc_see __rc_next __rc_find_targets __rc_target __rc_meet_paths __rc_skip_word __rc_skip_to __rc_skip_piece __rc_name __rc_meet \
