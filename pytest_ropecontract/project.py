@@ -254,6 +254,36 @@ class Project:
             found.extend(finding for finding in checked if finding.rule == "expectation")
         return tuple(found)
 
+    def check_launched(
+        self,
+        model: str,
+        launcher: str,
+        resolution: Resolution,
+        expectations: Iterable[Expectation],
+        more: Iterable[Finding],
+    ) -> tuple[Finding, ...]:
+        """Return what the rules and the contracts of a model find on a launched command line.
+
+        A launcher may repeat a flag that rotates nothing: what it says last is what it means.
+
+        Args:
+            model: The model that the launcher names.
+            launcher: The launcher, as it is shown.
+            resolution: What is built from the launched command line.
+            expectations: What marks demand of the model.
+            more: What else is found on the launcher.
+        """
+        found = [
+            one
+            for one in rules.check(model, resolution, self.pipeline)
+            if one.rule != "repeated-flag" or rules.rotates(one, resolution)
+        ]
+        for expectation in expectations:
+            found.extend(expectation.check(model, resolution))
+        found.extend(self._compare(model, resolution, Reach(self.pipeline)))
+        placed = (dataclasses.replace(one, launcher=launcher) for one in found)
+        return self._settle([*more, *placed])
+
     def _compare(self, model: str, resolution: Resolution, reach: Finder) -> list[Finding]:
         found: list[Finding] = []
         for path in self.checkpoints(model):

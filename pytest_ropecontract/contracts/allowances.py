@@ -20,7 +20,10 @@ class AllowanceError(RopeContractError):
 
 @dataclass(frozen=True)
 class Allowance:
-    """One line of ``rope_contract_allow``: ``MODEL_GLOB RULE reason``."""
+    """One line of ``rope_contract_allow``: ``MODEL_GLOB RULE reason``.
+
+    The glob may also be that of a launcher.
+    """
 
     models: str
     rule: str
@@ -32,7 +35,8 @@ class Allowance:
 
     def covers(self, finding: Finding) -> bool:
         """Return whether a finding is allowed by this line."""
-        return finding.rule == self.rule and self.is_for(finding.model)
+        named = [finding.model, *([finding.launcher] if finding.launcher else [])]
+        return finding.rule == self.rule and any(map(self.is_for, named))
 
     def __str__(self) -> str:
         return f"{self.models} {self.rule} {self.reason}"

@@ -22,6 +22,7 @@ Rule = Literal[
     "unreachable-field",
     "unknown-checkpoint-key",
     "return-arity",
+    "launcher-override",
 ]
 RULES: tuple[Rule, ...] = get_args(Rule)
 
@@ -47,6 +48,7 @@ class Finding:
         status: ``fail``, ``note`` or ``allowed``.
         reason: The reason of the allowance, where allowed.
         effect: How much the difference matters, in one line, or None where that is not known.
+        launcher: The launcher whose command line it is about, or None.
     """
 
     rule: Rule
@@ -65,13 +67,15 @@ class Finding:
     status: Status = "fail"
     reason: str | None = None
     effect: str | None = None
+    launcher: str | None = None
 
     @property
     def headline(self) -> str:
-        """Rule, model and message in one line."""
+        """Rule, launcher, model and message in one line."""
+        launcher = "" if self.launcher is None else f"{self.launcher}: "
         # Of a model that loses a flag, the model is what the sentence begins with.
         colon = "" if self.rule == "unguarded-omission" else ":"
-        return f"{self.rule}: {self.model}{colon} {self.message}"
+        return f"{self.rule}: {launcher}{self.model}{colon} {self.message}"
 
     def allowed(self, reason: str) -> Finding:
         """Return this finding as an allowed one."""

@@ -194,6 +194,14 @@ def _repeated_flags(model: str, resolution: Resolution) -> Iterator[Finding]:
         seen[one.dest] = one
 
 
+def rotates(finding: Finding, resolution: Resolution) -> bool:
+    """Return whether the flag of a finding has to do with RoPE."""
+    return any(
+        one.text == finding.flag and one.dest in ROPE_DESTS.keys() | OTHER_DESTS
+        for one in resolution.parsed.occurrences
+    )
+
+
 def _states_the_same(one: Occurrence, other: Occurrence) -> bool:
     if not one.values or not other.values:
         return (one.flag, one.values) == (other.flag, other.values)

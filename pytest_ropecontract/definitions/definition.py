@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -69,6 +69,14 @@ class Definition:
     # Python 3.11 takes a mapping proxy, which is not hashable, for a mutable default.
     overrides: Mapping[str, Any] = field(default_factory=lambda: NO_OVERRIDES, hash=False)
     unpacks: int | None = None
+
+    def under(self, environment: Mapping[str, str]) -> Definition:
+        """Return this definition as it expands with further environment variables.
+
+        Only a script reads any; any other definition stays the same.
+        """
+        under = getattr(self.source, "under", None)
+        return self if under is None else replace(self, source=under(environment))
 
     def expand(self, /, **overrides: Any) -> Expansion:
         """Expand to argv, with the variant's overrides and then the given ones.

@@ -6,9 +6,9 @@ import json
 import os
 import re
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from pytest_ropecontract.definitions.argv import argv_of, too_long
 from pytest_ropecontract.definitions.definition import DefinitionError, Expansion
@@ -35,12 +35,19 @@ class PythonScript:
             from the root; then come this process's ``sys.path`` and the script's own
             directory.
         time_limit: Seconds after which it is ended.
+        environment: Variables beside those that it always has.
     """
 
     path: Path
     root: Path = field(default_factory=Path.cwd)
     pythonpath: Sequence[Path | str] = ()
     time_limit: float = 20.0
+    # Python 3.11 takes a mapping proxy, which is not hashable, for a mutable default.
+    environment: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def under(self, environment: Mapping[str, str]) -> Self:
+        """Return this script with further environment variables."""
+        return replace(self, environment={**self.environment, **environment})
 
     def expand(self, overrides: Mapping[str, Any]) -> Expansion:
         """Run the script and its function.
@@ -65,7 +72,7 @@ class PythonScript:
             {
                 "path": str(path),
                 "cwd": str(self.root),
-                "environ": dict(os.environ),
+                "environ": {**os.environ, **self.environment},
                 "sys_path": [
                     *(str(self.root / entry) for entry in self.pythonpath),
                     *(os.path.abspath(entry) for entry in sys.path),  # noqa: PTH100 - '' is the cwd

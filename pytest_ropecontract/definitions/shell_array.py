@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from pytest_ropecontract.definitions.argv import argv_of, too_long
 from pytest_ropecontract.definitions.definition import DefinitionError, Expansion
@@ -61,11 +61,18 @@ class ShellArray:
         path: The script.
         root: The directory that paths are shown relative to.
         time_limit: Seconds after which it is ended.
+        environment: Variables beside those that it always has.
     """
 
     path: Path
     root: Path = field(default_factory=Path.cwd)
     time_limit: float = 20.0
+    # Python 3.11 takes a mapping proxy, which is not hashable, for a mutable default.
+    environment: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def under(self, environment: Mapping[str, str]) -> Self:
+        """Return this script with further environment variables."""
+        return replace(self, environment={**self.environment, **environment})
 
     def expand(self, overrides: Mapping[str, Any]) -> Expansion:
         """Source the script and read the array.
@@ -127,6 +134,7 @@ class ShellArray:
                 "environ": {
                     "PATH": os.pathsep.join(dict.fromkeys([*_BASIC_TOOLS, str(Path(bash).parent)])),
                     "LC_ALL": "C.UTF-8",
+                    **self.environment,
                 },
                 "scratch_in": gettempdir(),
                 "time_limit": self.time_limit,

@@ -1,0 +1,383 @@
+"""A project's launchers: recorded once, and held to the definitions that they name."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_ropecontract.contracts import launched, rules
+from pytest_ropecontract.contracts.findings import Finding
+from pytest_ropecontract.contracts.launched import Named
+from pytest_ropecontract.errors import RopeContractError
+from pytest_ropecontract.launchers import naming, python, shell, training
+from pytest_ropecontract.launchers.recording import NOTHING, Recording
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pytest_ropecontract.contracts.expectation import Expectation
+    from pytest_ropecontract.launchers.launcher import Launcher
+    from pytest_ropecontract.launchers.training import Training
+    from pytest_ropecontract.project import Project
+    from pytest_ropecontract.rope.config import RopeConfig
+    from pytest_ropecontract.rope.resolution import Resolution
+
+RAY = "ray job submit"
+# No knob, and of a shell that expands a definition the ground it stands on.
+_GROUND = re.compile(
+    r"PATH|HOME|PWD|OLDPWD|SHLVL|_|IFS|ENV|TMPDIR|SHELL|USER|LOGNAME|TERM|LANG|LC_\w+|TZ"
+    r"|BASH\w*|PS\d|LD_\w+|PYTHON\w*"
+)
+
+
+@dataclass(frozen=True)
+class LaunchSettings:
+    """What a project states about its launchers.
+
+    Attributes:
+        launchers: The launchers.
+        scripts: Globs of the names of scripts that train.
+        answers: What commands print to a launcher, by the command.
+        environment: Variables that every launcher begins with.
+        time_limit: Seconds after which a launcher is ended.
+    """
+
+    launchers: tuple[Launcher, ...] = ()
+    scripts: tuple[str, ...] = training.DEFAULT_SCRIPTS
+    answers: Mapping[str, str] = field(default_factory=lambda: NOTHING)
+    environment: Mapping[str, str] = field(default_factory=lambda: NOTHING)
+    time_limit: float = python.DEFAULT_TIME_LIMIT
+
+
+@dataclass(frozen=True)
+class Launched:
+    """One training command of a launcher, and what is built from it.
+
+    Attributes:
+        training: The command.
+        model: The definition that it names, or None where that cannot be told.
+        resolution: What is built from it.
+    """
+
+    training: Training
+    model: str | None
+    resolution: Resolution
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What is known of one launcher.
+
+    Attributes:
+        launcher: The launcher, as it is shown.
+        recording: What it would have run, or None where that is not known.
+        launched: The training commands.
+        findings: What the rules and contracts find on them.
+        error: Why it could not be recorded or resolved, or None.
+    """
+
+    launcher: str
+    recording: Recording | None = None
+    launched: tuple[Launched, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    error: RopeContractError | None = None
+
+
+class Launching:
+    """Records the launchers of a project, and checks what they launch.
+
+    Args:
+        project: Whose definitions they launch.
+        settings: What the project states about them.
+    """
+
+    def __init__(self, project: Project, settings: LaunchSettings) -> None:
+        self.project = project
+        self.settings = settings
+        self._recorded: dict[Launcher, Recording] = {}
+
+    def record(self, launcher: Launcher) -> Recording:
+        """Return what a launcher would run; it is recorded once.
+
+        Raises:
+            RopeContractError: It cannot be run.
+        """
+        if launcher not in self._recorded:
+            if launcher.path.suffix == ".py":
+                recording = self.python(launcher.path, launcher.function)
+            else:
+                recording = self.shell(launcher.path)
+            self._recorded[launcher] = recording
+        return self._recorded[launcher]
+
+    def shell(
+        self,
+        path: Path,
+        *,
+        arguments: Sequence[str] = (),
+        environment: Mapping[str, str] = NOTHING,
+        answers: Mapping[str, str] = NOTHING,
+    ) -> Recording:
+        """Return what a shell launcher would run.
+
+        Raises:
+            RopeContractError: It cannot be run.
+        """
+        return shell.record(
+            path,
+            root=self.project.settings.root,
+            arguments=arguments,
+            environment={**self.settings.environment, **environment},
+            answers={**self.settings.answers, **answers},
+            time_limit=self.settings.time_limit,
+            pythonpath=self._pythonpath,
+        )
+
+    def python(  # noqa: PLR0913  # what surrounds a launcher is that much
+        self,
+        path: Path,
+        function: str | None = None,
+        *,
+        keywords: Mapping[str, Any] = NOTHING,
+        arguments: Sequence[str] = (),
+        environment: Mapping[str, str] = NOTHING,
+        answers: Mapping[str, str] = NOTHING,
+    ) -> Recording:
+        """Return what a Python launcher, or a function of it, would run.
+
+        Raises:
+            RopeContractError: It cannot be run.
+        """
+        return python.record(
+            path,
+            function,
+            root=self.project.settings.root,
+            keywords=keywords,
+            arguments=arguments,
+            environment={**self.settings.environment, **environment},
+            answers={**self.settings.answers, **answers},
+            pythonpath=self._pythonpath,
+            time_limit=self.settings.time_limit,
+        )
+
+    @property
+    def _pythonpath(self) -> tuple[Path, ...]:
+        return tuple(Path(one) for one in self.project.registry.pythonpath)
+
+    def training(self, recording: Recording) -> training.Found:
+        """Return what of a recording trains."""
+        return training.find(recording, self.settings.scripts)
+
+    def inspect(
+        self, launcher: Launcher, expectations: Mapping[str, Sequence[Expectation]]
+    ) -> Inspection:
+        """Return everything that is known of a launcher; its errors are part of it.
+
+        Args:
+            launcher: The launcher.
+            expectations: What marks demand, by model.
+        """
+        name = launcher.shown(self.project.settings.root)
+        recording = None
+        try:
+            recording = self.record(launcher)
+            _check_end(name, recording)
+            return self._inspect(launcher, name, recording, expectations)
+        except RopeContractError as error:
+            return Inspection(name, recording, error=error)
+
+    def _inspect(
+        self,
+        launcher: Launcher,
+        name: str,
+        recording: Recording,
+        expectations: Mapping[str, Sequence[Expectation]],
+    ) -> Inspection:
+        found = self.training(recording)
+        if not found.training and not found.unclear:
+            count = len(recording.commands)
+            noun = "command" if count == 1 else "commands"
+            raise RopeContractError(
+                f"{name}: none of its {count} {noun} trains",
+                remedy="name the scripts that train in rope_contract_training, default: "
+                + " ".join(training.DEFAULT_SCRIPTS),
+            )
+        if found.unclear:
+            first = found.unclear[0]
+            raise RopeContractError(
+                f"{name}: cannot be told what is launched: {first.reason}",
+                origin=first.command.origin,
+                remedy="write the program and its flags where the launcher expands them",
+            )
+        results, findings = [], []
+        for one in found.training:
+            resolution = self.project.resolve(one.argv)
+            named = self._name(launcher, name, one)
+            results.append(Launched(one, named.model, resolution))
+            findings.extend(self._check(named, one, resolution, expectations))
+        return Inspection(name, recording, tuple(results), tuple(dict.fromkeys(findings)))
+
+    def _check(
+        self,
+        named: Named,
+        one: Training,
+        resolution: Resolution,
+        expectations: Mapping[str, Sequence[Expectation]],
+    ) -> tuple[Finding, ...]:
+        defined = self.project.resolve(named.model)
+        expanded = [name for name in self._expanded(one) if name != named.model]
+        own = (
+            *launched.check(named, resolution, defined, expanded),
+            *self._unreached(named, one, resolution, defined),
+        )
+        return self.project.check_launched(
+            named.model, named.launcher, resolution, expectations.get(named.model, ()), own
+        )
+
+    def _name(self, launcher: Launcher, name: str, one: Training) -> Named:
+        """Return the definition that a training command names.
+
+        The settings say it; else the checkpoint that is trained does; else the flags do, which
+        are those of a definition. Several that build the same are one.
+
+        Raises:
+            RopeContractError: None is named, or several are that build different ones.
+        """
+        registry = self.project.registry
+        if launcher.model is not None:
+            known = registry[launcher.model].name
+            return Named(name, known, "rope_contract_launchers")
+        expanded = self._expanded(one)
+        flags = naming.checkpoints(one.argv)
+        by_flag = {
+            f"{flag} {path}": models
+            for flag, path in flags.items()
+            if (models := naming.named_by_path(path, registry))
+        }
+        if by_flag:
+            because = next(iter(by_flag))
+            candidates = [model for models in by_flag.values() for model in models]
+            self._same(name, candidates, " and ".join(by_flag))
+            # Of those that build the same, the one whose flags are launched is meant.
+            meant = [*(model for model in expanded if model in candidates), *expanded]
+            for model in meant:
+                if self._rope(model) == self._rope(candidates[0]):
+                    return Named(name, model, because)
+            return Named(name, candidates[0], because)
+        if expanded:
+            self._same(name, expanded, "the flags")
+            return Named(name, expanded[0], "the flags that it expands")
+        said = ", ".join(f"{flag} {path}" for flag, path in flags.items())
+        raise RopeContractError(
+            f"{name}: cannot be told which definition it launches",
+            origin=one.command.origin,
+            details=[f"checkpoint: {said}" if said else "it names no checkpoint"],
+            remedy=f"say it in rope_contract_launchers: {name} = MODEL",
+        )
+
+    def _same(self, name: str, models: Sequence[str], because: str) -> None:
+        first = models[0]
+        for other in models[1:]:
+            if self._rope(other) != self._rope(first):
+                raise RopeContractError(
+                    f"{name}: cannot be told whether it launches {first} or {other}, which build "
+                    f"different embeddings: named by {because}",
+                    remedy=f"say it in rope_contract_launchers: {name} = MODEL",
+                )
+
+    def _rope(self, model: str) -> RopeConfig | None:
+        return self.project.resolve(model).rope
+
+    def _expanded(self, one: Training) -> tuple[str, ...]:
+        expansions = {}
+        for model in self.project.registry:
+            with contextlib.suppress(RopeContractError):  # its own items say why
+                expansions[model] = self.project.expand(model)
+        return naming.expanded_in(one.argv, expansions)
+
+    def _unreached(
+        self, named: Named, one: Training, resolution: Resolution, defined: Resolution
+    ) -> tuple[Finding, ...]:
+        """Return where a variable that would change the RoPE reaches no flag."""
+        knobs = {
+            name: value for name, value in one.environment.items() if not _GROUND.fullmatch(name)
+        }
+        if not knobs or resolution.rope is None or defined.rope is None:
+            return ()
+        where = "the runtime environment" if RAY in one.through else "the environment"
+        read = {
+            name: meant
+            for name, meant in self._meant_by_definition(named.model, knobs).items()
+            if meant.rope is not None and _ignores(resolution.rope, meant.rope, defined.rope)
+        }
+        for name in knobs.keys() - read.keys():
+            flagged = self._meant_by_name(name, knobs[name], resolution)
+            if flagged is not None:
+                read[name] = flagged
+        found = (
+            launched.unreached(named, {name: knobs[name]}, where, resolution, read[name])
+            for name in sorted(read)
+        )
+        return tuple(finding for finding in found if finding is not None)
+
+    def _meant_by_definition(self, model: str, knobs: Mapping[str, str]) -> dict[str, Resolution]:
+        """Return what a definition would build with each variable, where that is another RoPE."""
+        definition = self.project.registry[model]
+        plain = self._rope(model)
+
+        def under(variables: Mapping[str, str]) -> Resolution | None:
+            with contextlib.suppress(RopeContractError):
+                resolution = self.project.resolve(definition.under(variables).expand().argv)
+                if resolution.rope not in (None, plain):
+                    return resolution
+            return None
+
+        if under(knobs) is None:
+            return {}
+        found = {name: under({name: value}) for name, value in knobs.items()}
+        return {name: meant for name, meant in found.items() if meant is not None}
+
+    def _meant_by_name(self, name: str, value: str, resolution: Resolution) -> Resolution | None:
+        """Return what the flag would build that a variable is named after, if it is another."""
+        for dest in sorted(rules.ROPE_DESTS, key=len, reverse=True):
+            flag = self.project.pipeline.flag_of(dest)
+            if flag is None or not re.fullmatch(rf"(\w*_)?{dest}", name.lower()):
+                continue
+            with contextlib.suppress(RopeContractError):
+                meant = self.project.resolve((*resolution.argv, flag, *value.split()))
+                if meant.rope not in (None, resolution.rope):
+                    return meant
+        return None
+
+
+def _ignores(rope: RopeConfig, meant: RopeConfig, plain: RopeConfig) -> bool:
+    """Return whether what would become of a variable did not come of it."""
+    changed = launched.differing(meant, plain)
+    return any(getattr(rope, name) != getattr(meant, name) for name in changed)
+
+
+def _check_end(name: str, recording: Recording) -> None:
+    """Refuse what did not run to its end.
+
+    Raises:
+        RopeContractError: The launcher was stopped, or failed.
+    """
+    stop = recording.stop
+    if stop is not None:
+        missing = recording.missing_layers
+        raise RopeContractError(
+            f"{name}: stopped: {stop.reason}",
+            origin=stop.origin,
+            details=[f"this machine: {text}" for text in missing],
+            remedy=stop.remedy,
+        )
+    if recording.returncode:
+        tail = recording.stderr.strip().splitlines()[-5:]
+        raise RopeContractError(
+            f"{name}: exited with status {recording.returncode}",
+            details=tail,
+            remedy="script what the commands before it print: rope_contract_launch_answers",
+        )
