@@ -19,10 +19,13 @@ if TYPE_CHECKING:
     from pytest_ropecontract.definitions import Registry
     from pytest_ropecontract.definitions.definition import Expansion
     from pytest_ropecontract.errors import RopeContractError
+    from pytest_ropecontract.launchers.launcher import Launcher
+    from pytest_ropecontract.launching import Launching
     from pytest_ropecontract.project import Project
 
 OPTIONS = pytest.StashKey[options.Options]()
 PROJECT = pytest.StashKey["Project"]()
+LAUNCHING = pytest.StashKey["Launching"]()
 ADDED = pytest.StashKey[frozenset["Path"]]()
 EXPECTATIONS = pytest.StashKey[dict[str, list["Expectation"]]]()
 
@@ -38,6 +41,12 @@ class DefinitionModule(pytest.Module):
     def collect(self) -> list[pytest.Item | pytest.Collector]:
         """Return the items, without those of contracts that a model does not have."""
         return [item for item in super().collect() if _applies(item)]
+
+
+class LaunchModule(DefinitionModule):
+    """The items of the launchers that one file is."""
+
+    launchers: tuple[Launcher, ...] = ()
 
 
 def options_of(config: pytest.Config) -> options.Options:
@@ -107,6 +116,28 @@ def no_definitions(config: pytest.Config) -> RopeContractError:
         remedy="set rope_contract_models, or register models with the hook "
         "pytest_ropecontract_models",
     )
+
+
+def launching_of(config: pytest.Config) -> Launching:
+    """Return the launchers of a run, made when first asked for.
+
+    Raises:
+        RopeContractError: The project's settings cannot be used.
+    """
+    if LAUNCHING not in config.stash:
+        from pytest_ropecontract.launching import Launching
+
+        given = options_of(config)
+        config.stash[LAUNCHING] = Launching(project_of(config), given.launching, given.time_limit)
+    return config.stash[LAUNCHING]
+
+
+def launchers_by_path(config: pytest.Config) -> dict[Path, list[Launcher]]:
+    """Return the files that are launchers, with what of each is one."""
+    found: dict[Path, list[Launcher]] = {}
+    for launcher in options_of(config).launching.launchers:
+        found.setdefault(launcher.path, []).append(launcher)
+    return found
 
 
 def _applies(item: pytest.Item | pytest.Collector) -> bool:
@@ -218,7 +249,7 @@ def add_arguments(config: pytest.Config) -> None:
     known = models_by_path(config)
     if config.args_source is pytest.Config.ArgsSource.ARGS:
         return
-    paths = [*known]
+    paths = [*known, *launchers_by_path(config)]
     if options_of(config).settings.allowances and config.inipath is not None:
         paths.append(config.inipath)
     config.args = [*config.args, *(str(path) for path in dict.fromkeys(paths))]
@@ -228,9 +259,11 @@ def add_arguments(config: pytest.Config) -> None:
 def keeps_test_module(path: Path, config: pytest.Config) -> bool:
     """Return whether a file that holds items is also the test module that pytest takes it for.
 
-    A definition never is: it would be imported. A file whose functions a hook registers is,
-    unless pytest looks at it only because its path was added for its items.
+    A definition never is, nor is a launcher: it would be imported. A file whose functions a hook
+    registers is, unless pytest looks at it only because its path was added for its items.
     """
+    if path in launchers_by_path(config):
+        return False
     names = models_by_path(config).get(path, [])
     project = project_of(config)
     from pytest_ropecontract.definitions import CallableSource

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pytest
 
 from pytest_ropecontract import owners, paths
-from pytest_ropecontract.collection import project_of
+from pytest_ropecontract.collection import launching_of, project_of
 from pytest_ropecontract.errors import RopeContractError
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from pytest_ropecontract.definitions import Registry
+    from pytest_ropecontract.launch import RopeLaunch
     from pytest_ropecontract.omission.units import Omission
     from pytest_ropecontract.project import Project
     from pytest_ropecontract.rope.config import RopeConfig
@@ -221,6 +222,20 @@ def rope_contract_of(request: pytest.FixtureRequest) -> RopeContractOf:
         return resolution.rope
 
     return check
+
+
+@pytest.fixture(scope="session")
+def rope_launch(pytestconfig: pytest.Config) -> RopeLaunch:
+    """Records what a launcher would run: ``rope_launch.shell("scripts/run.sh")``.
+
+    ``rope_launch.python("scripts/run.py", "execute", num_nodes=2)`` calls a function, and
+    ``rope_launch.script("scripts/run.py", args=["--nodes", "2"])`` runs a script. Nothing of
+    it is executed. What comes back has ``commands``, ``training``, ``files`` and ``stdout``.
+    """
+    from pytest_ropecontract.launch import RopeLaunch
+
+    _project(pytestconfig)
+    return RopeLaunch(launching_of(pytestconfig))
 
 
 def _own_model(request: pytest.FixtureRequest) -> str:

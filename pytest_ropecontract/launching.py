@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract.contracts import launched, rules
-from pytest_ropecontract.contracts.findings import Finding
 from pytest_ropecontract.contracts.launched import Named
 from pytest_ropecontract.errors import RopeContractError
 from pytest_ropecontract.launchers import naming, python, shell, training
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_ropecontract.contracts.expectation import Expectation
+    from pytest_ropecontract.contracts.findings import Finding
     from pytest_ropecontract.launchers.launcher import Launcher
     from pytest_ropecontract.launchers.training import Training
     from pytest_ropecontract.project import Project
@@ -42,14 +42,12 @@ class LaunchSettings:
         scripts: Globs of the names of scripts that train.
         answers: What commands print to a launcher, by the command.
         environment: Variables that every launcher begins with.
-        time_limit: Seconds after which a launcher is ended.
     """
 
     launchers: tuple[Launcher, ...] = ()
     scripts: tuple[str, ...] = training.DEFAULT_SCRIPTS
     answers: Mapping[str, str] = field(default_factory=lambda: NOTHING)
     environment: Mapping[str, str] = field(default_factory=lambda: NOTHING)
-    time_limit: float = python.DEFAULT_TIME_LIMIT
 
 
 @dataclass(frozen=True)
@@ -92,11 +90,13 @@ class Launching:
     Args:
         project: Whose definitions they launch.
         settings: What the project states about them.
+        time_limit: Seconds after which one of them is ended.
     """
 
-    def __init__(self, project: Project, settings: LaunchSettings) -> None:
+    def __init__(self, project: Project, settings: LaunchSettings, time_limit: float) -> None:
         self.project = project
         self.settings = settings
+        self._time_limit = time_limit
         self._recorded: dict[Launcher, Recording] = {}
 
     def record(self, launcher: Launcher) -> Recording:
@@ -132,7 +132,7 @@ class Launching:
             arguments=arguments,
             environment={**self.settings.environment, **environment},
             answers={**self.settings.answers, **answers},
-            time_limit=self.settings.time_limit,
+            time_limit=self._time_limit,
             pythonpath=self._pythonpath,
         )
 
@@ -160,7 +160,7 @@ class Launching:
             environment={**self.settings.environment, **environment},
             answers={**self.settings.answers, **answers},
             pythonpath=self._pythonpath,
-            time_limit=self.settings.time_limit,
+            time_limit=self._time_limit,
         )
 
     @property
@@ -184,7 +184,7 @@ class Launching:
         recording = None
         try:
             recording = self.record(launcher)
-            _check_end(name, recording)
+            check_end(name, recording)
             return self._inspect(launcher, name, recording, expectations)
         except RopeContractError as error:
             return Inspection(name, recording, error=error)
@@ -212,7 +212,8 @@ class Launching:
                 origin=first.command.origin,
                 remedy="write the program and its flags where the launcher expands them",
             )
-        results, findings = [], []
+        results: list[Launched] = []
+        findings: list[Finding] = []
         for one in found.training:
             resolution = self.project.resolve(one.argv)
             named = self._name(launcher, name, one)
@@ -359,7 +360,7 @@ def _ignores(rope: RopeConfig, meant: RopeConfig, plain: RopeConfig) -> bool:
     return any(getattr(rope, name) != getattr(meant, name) for name in changed)
 
 
-def _check_end(name: str, recording: Recording) -> None:
+def check_end(name: str, recording: Recording) -> None:
     """Refuse what did not run to its end.
 
     Raises:

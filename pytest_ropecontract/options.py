@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_ropecontract.launching import LaunchSettings
     from pytest_ropecontract.project import Settings
 
 SURFACE_VARIABLE = "ROPE_CONTRACT_SURFACE"
@@ -44,6 +47,18 @@ LISTS = {
     "rope_contract_checkpoints": (
         "Globs, from rootdir, of the config.json files of a model's checkpoints; {model} stands "
         "for its name. Default: tests/checkpoints/{model}.json tests/checkpoints/{model}@*.json"
+    ),
+    "rope_contract_launchers": (
+        "Launchers, a line each, from rootdir: GLOB, or GLOB::FUNCTION of Python scripts, each "
+        "with = MODEL behind it where a launcher does not tell which definition it launches."
+    ),
+    "rope_contract_training": (
+        "Globs of the names of scripts that train, among what launchers run. Default: *train*"
+    ),
+    "rope_contract_launch_environment": "NAME=VALUE, variables that launchers begin with.",
+    "rope_contract_launch_answers": (
+        "COMMAND = TEXT: what a command prints to a launcher; of a program, or of a program with "
+        "its first arguments. \\n is a line break."
     ),
     "rope_contract_allow": (
         "Known deviations, a line each: MODEL_GLOB RULE reason; 'ropecontract rule' lists the "
@@ -157,6 +172,7 @@ class Options:
         surface_from: The option, variable or ini key that names the surface.
         keeps_snapshots: Whether the project has snapshots of its models, or asks for them.
         settings: What the project states about itself.
+        launching: What it states about its launchers.
     """
 
     enabled: bool
@@ -170,6 +186,7 @@ class Options:
     surface_from: str
     keeps_snapshots: bool
     settings: Settings
+    launching: LaunchSettings
 
 
 def read(config: pytest.Config) -> Options:
@@ -214,6 +231,7 @@ def read(config: pytest.Config) -> Options:
             checkpoints=_checkpoints(config),
             snapshots=snapshots,
         ),
+        launching=_launching(config),
     )
 
 
@@ -263,6 +281,34 @@ def _keeps_snapshots(config: pytest.Config, folder: str) -> bool:
         or bool(config.getoption("update_snapshots", default=False))
         or bool(config.getoption("update_new_snapshots_only", default=False))
     )
+
+
+def _launching(config: pytest.Config) -> LaunchSettings:
+    from pytest_ropecontract.errors import RopeContractError
+    from pytest_ropecontract.launchers.launcher import discover
+    from pytest_ropecontract.launchers.training import DEFAULT_SCRIPTS
+    from pytest_ropecontract.launching import LaunchSettings
+
+    try:
+        launchers = discover(config.rootpath, _lines(config, "rope_contract_launchers"))
+    except RopeContractError as error:
+        raise pytest.UsageError(f"rope_contract_launchers: {error}") from None
+    answers = dict(_pair(config, "rope_contract_launch_answers", "COMMAND = TEXT"))
+    return LaunchSettings(
+        launchers=launchers,
+        scripts=_lines(config, "rope_contract_training") or DEFAULT_SCRIPTS,
+        environment=dict(_pair(config, "rope_contract_launch_environment", "NAME=VALUE")),
+        answers={command: text.replace("\\n", "\n") for command, text in answers.items()},
+    )
+
+
+def _pair(config: pytest.Config, name: str, form: str) -> Iterator[tuple[str, str]]:
+    """Yield the two sides of every line of a key."""
+    for line in _lines(config, name):
+        left, equals, right = line.partition("=")
+        if not equals or not left.strip():
+            raise pytest.UsageError(f"{name}: {line!r} is not of the form {form}")
+        yield left.strip(), right.strip()
 
 
 def _text(config: pytest.Config, name: str) -> str | None:

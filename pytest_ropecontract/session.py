@@ -12,7 +12,7 @@ import pytest
 
 from pytest_ropecontract import collection, uncollected
 from pytest_ropecontract.megatron.selection import is_live
-from pytest_ropecontract.report import annotating, document, json, terminal
+from pytest_ropecontract.report import annotating, document, json, launches, terminal
 from pytest_ropecontract.suite.modules import modules_for
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ class ContractSession:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.documents: list[dict[str, Any]] = []
+        self.launches: list[dict[str, Any]] = []
         self.unwritten: list[str] = []
 
     def pytest_report_header(self, config: pytest.Config) -> str:
@@ -75,6 +76,9 @@ class ContractSession:
         facts = item.stash.get(document.DOCUMENT, None)
         if facts is not None and report.when == "call":
             report.rope_contract = facts
+        launch = item.stash.get(launches.LAUNCH, None)
+        if launch is not None and report.when == "call":
+            report.rope_contract_launch = launch
         if report.skipped and isinstance(report.longrepr, tuple):
             module = item.getparent(collection.DefinitionModule)
             if module is not None:
@@ -86,6 +90,9 @@ class ContractSession:
         facts = getattr(report, "rope_contract", None)
         if facts is not None:
             self.documents.append(facts)
+        launch = getattr(report, "rope_contract_launch", None)
+        if launch is not None:
+            self.launches.append(launch)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -95,7 +102,7 @@ class ContractSession:
         paths = collection.options_of(self.config).reports
         if not paths:
             return
-        text = json.render(self._surface_document(), self._models)
+        text = json.render(self._surface_document(), self._models, launches.merge(self.launches))
         for path in paths:
             try:
                 json.write(path, text)
@@ -112,14 +119,14 @@ class ContractSession:
         return document.merge(self.documents)
 
     def _surface_document(self) -> dict[str, Any]:
-        if self.documents:
-            found: dict[str, Any] = self.documents[0]["surface"]
+        for one in (*self.documents, *self.launches):
+            found: dict[str, Any] = one["surface"]
             return found
         return {"name": None, "version": None, "mode": None}
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Show one line for every model that was checked."""
-        if self._models and not self.config.getoption("no_summary", default=False):
+        """Show one line for every model, and for every launcher, that was checked."""
+        if not self.config.getoption("no_summary", default=False):
             self._write_summary(terminalreporter)
         for line in self._annotations():
             terminalreporter.write_line(line)
@@ -134,13 +141,17 @@ class ContractSession:
         return [*annotating.github_lines(annotating.failures(self._models, root), root)]
 
     def _write_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        launchers = launches.merge(self.launches)
+        if not self._models and not launchers:
+            return
         verbosity = self.config.get_verbosity()
         surface = self._surface_document()
         title = f"rope contract: {surface['name']} ({surface['mode']})"
         terminalreporter.write_sep("=", title, bold=True)
         width = shutil.get_terminal_size().columns
-        lines = terminal.summary_lines(self._models, width, verbosity)
+        lines = terminal.summary_lines(self._models, width, verbosity) if self._models else []
         lines += terminal.omission_lines(self._models, width, verbosity)
+        lines += terminal.launcher_lines(launchers, verbosity)
         for line, state in lines:
             terminalreporter.write_line(line, **MARKUP[state])
 

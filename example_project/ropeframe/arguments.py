@@ -44,6 +44,9 @@ def add_rope_arguments(parser: argparse.ArgumentParser) -> argparse.ArgumentPars
     framework.add_argument(
         "--lora-rank", type=int, default=0, help="rank of the adapters; 0 trains all weights"
     )
+    framework.add_argument(
+        "--hf-checkpoint", default=None, help="the published checkpoint that is trained"
+    )
     return parser
 
 

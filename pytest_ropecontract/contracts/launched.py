@@ -52,8 +52,8 @@ def check(
     changed = differing(launched.rope, defined.rope)
     first = changed[0]
     message = (
-        f"{first} is {_value(launched.rope, first)}, and {named.model}, which {named.because} names, "
-        f"builds {_value(defined.rope, first)}"
+        f"{first} is {_value(launched.rope, first)}, and {named.model}, which {named.because} "
+        f"names, builds {_value(defined.rope, first)}"
     )
     if expanded:
         message += f"; the flags are those of {' or '.join(expanded)}"
@@ -80,8 +80,8 @@ def check(
             argv=launched.argv,
             effect=effect.compare(launched.rope, defined.rope).text,
             launcher=named.launcher,
-            remedy=f"launch the flags of {named.model} without a change, or define what is launched "
-            "under a name of its own and name that in rope_contract_launchers",
+            remedy=f"launch the flags of {named.model} without a change, or define what is "
+            "launched under a name of its own and name that in rope_contract_launchers",
         ),
     )
 

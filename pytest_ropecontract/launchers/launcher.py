@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_ropecontract.errors import RopeContractError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
 _LINE = re.compile(r"(?P<glob>.+?)(?:::(?P<function>\w+))?(?:\s*=\s*(?P<model>\S+))?")
 _FORM = "a line is: GLOB, GLOB::FUNCTION, or either with = MODEL behind it"

@@ -6,22 +6,29 @@ import dataclasses
 import json
 import os
 import select
+import shlex
 import sys
 import threading
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract.errors import RopeContractError
-from pytest_ropecontract.launchers import sandbox
+from pytest_ropecontract.launchers import sandbox, shell
 from pytest_ropecontract.launchers.recording import NOTHING, Recording, Stop
+from pytest_ropecontract.launchers.sandbox import EVERY_LAYER
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
+
+    from pytest_ropecontract.launchers.recording import Answer
+    from pytest_ropecontract.launchers.sandbox import Finished, Layer
 
 DEFAULT_TIME_LIMIT = 60.0
 _CHUNK = 64 * 1024
-_TICK = 20
+_PIPE_HOLDS = 4096
+_TICK = 0.02
 
 # The interpreter loads this very package, whatever else its sys.path offers under the name, and
 # of it only what it needs.
@@ -41,70 +48,62 @@ class LauncherError(RopeContractError):
     """A launcher that cannot be run as was asked."""
 
 
-class Shell(Protocol):
-    """Records a text that a launcher gives to a shell."""
-
-    def __call__(
-        self, text: str, *, environment: Mapping[str, str], folder: str, stdin: str | None
-    ) -> Recording:
-        """Return what bash would run of it.
-
-        Args:
-            text: The text.
-            environment: Variables beside the frozen ones.
-            folder: The working directory.
-            stdin: What it reads on standard input, or None.
-        """
-
-
 def record(  # noqa: PLR0913  # what surrounds a launcher is that much
     path: Path,
     function: str | None = None,
     *,
     root: Path,
-    shell: Shell,
     keywords: Mapping[str, Any] = NOTHING,
     arguments: Sequence[str] = (),
     environment: Mapping[str, str] = NOTHING,
-    pythonpath: Sequence[str] = (),
+    answers: Mapping[str, str | Answer] = NOTHING,
+    pythonpath: Sequence[Path] = (),
     time_limit: float = DEFAULT_TIME_LIMIT,
+    layers: Collection[Layer] = EVERY_LAYER,
 ) -> Recording:
     """Run a script, or call one of its functions, where every command is recorded.
 
+    It runs in a fresh interpreter, in a scratch folder that shows the project's own files and
+    folders as links. What it gives to a shell, bash takes apart as it does a shell launcher.
+
     Args:
-        path: The script.
+        path: The script, absolute or from the root.
         function: The function that is called, or None where the script runs as such.
-        root: The folder that origins are relative to.
-        shell: Records each command, and gives what it prints.
+        root: The project's folder.
         keywords: Of the function: what JSON can write.
         arguments: Of the script.
-        environment: Variables beside the frozen ones.
+        environment: Variables in addition to the frozen ones.
+        answers: What commands answer: by the program's name, or by its name and first arguments.
         pythonpath: Folders in which modules are found, before those of this process.
         time_limit: Seconds after which it is ended.
+        layers: The protections of the kernel to use, where the machine has them.
 
     Raises:
         LauncherError: There is no such script or function, or it does not take the arguments.
         SandboxError: No interpreter could be started.
     """
-    path = (root / path).absolute()
+    root = root.resolve()
+    path = root / path
     name = _shown(str(path), root)
     if not path.is_file():
         raise LauncherError(f"there is no launcher {name}", remedy="name a file of the project")
     try:
-        task = json.dumps({"keywords": dict(keywords)})
+        given = json.loads(json.dumps(dict(keywords)))
     except (TypeError, ValueError) as error:
         raise LauncherError(
             f"{name}: an argument of {function}() cannot be passed on: {error}",
             remedy="pass texts, numbers, lists and mappings",
         ) from None
     with sandbox.scratch() as folder, sandbox.scratch() as pipes:
-        frozen = sandbox.frozen_environment(folder)
-        server = _Server(pipes, frozen, root, shell)
-        whole = {
-            **json.loads(task),
+        sandbox.show(root, folder)
+        begun = {**sandbox.frozen_environment(folder), "PATH": shell.NO_PATH, **environment}
+        bash = _Bash(root, folder, answers, time_limit, pythonpath, layers)
+        server = _Server(pipes, begun, bash)
+        task = {
             "path": str(path),
-            "root": str(root.absolute()),
+            "root": str(root),
             "function": function,
+            "keywords": given,
             "arguments": list(arguments),
             "first": [str(path.parent), *(str(root / one) for one in pythonpath)],
             "last": [os.path.abspath(one) for one in sys.path],  # noqa: PTH100  # "" is the cwd
@@ -116,12 +115,72 @@ def record(  # noqa: PLR0913  # what surrounds a launcher is that much
             finished = sandbox.run(
                 [sys.executable, "-s", "-P", "-B", "-c", _START, str(Path(__file__).parents[1])],
                 folder=folder,
-                environment={**frozen, **environment, "PYTHONHASHSEED": "0"},
+                environment={**begun, "PYTHONHASHSEED": "0"},
                 time_limit=time_limit,
                 writable=[folder, pipes],
-                stdin=json.dumps(whole),
+                stdin=json.dumps(task),
+                layers=layers,
             )
-        return server.recording(name, finished, sandbox.written(folder))
+        return server.recording(name, finished)
+
+
+@dataclass(frozen=True)
+class _Bash:
+    """Records what a launcher gives to a shell.
+
+    Attributes:
+        root: The project's folder.
+        scratch: The launcher's scratch folder.
+        answers: What commands answer.
+        time_limit: Seconds after which one text is ended.
+        pythonpath: Folders that Python finds helpers of model definitions in.
+        layers: The protections of the kernel to use.
+    """
+
+    root: Path
+    scratch: Path
+    answers: Mapping[str, str | Answer]
+    time_limit: float
+    pythonpath: Sequence[Path]
+    layers: Collection[Layer]
+
+    def record(
+        self, text: str, environment: Mapping[str, str], folder: str, stdin: str | None
+    ) -> Recording:
+        """Return what bash would run of a text.
+
+        Args:
+            text: The text.
+            environment: Variables beside the frozen ones.
+            folder: The working directory.
+            stdin: What it reads on standard input, or None.
+        """
+        with sandbox.scratch() as place:
+            file, given = place / "command.sh", place / "stdin"
+            given.write_text(stdin or "", encoding="utf-8", errors="surrogateescape")
+            lines = (
+                f"builtin cd -- {shlex.quote(folder)} || builtin exit",
+                "{",
+                text,
+                f"}} < {shlex.quote(str(given))}",
+                "",
+            )
+            file.write_text("\n".join(lines), encoding="utf-8", errors="surrogateescape")
+            return shell.record(
+                file,
+                root=self.root,
+                # No program is found there, whatever a launcher puts in front.
+                environment={one: environment[one] for one in environment if one != "PATH"},
+                answers=self.answers,
+                time_limit=self.time_limit,
+                pythonpath=self.pythonpath,
+                layers=self.layers,
+                scratch=self.scratch,
+            )
+
+    def shown(self, text: str) -> str:
+        """Return a text with the scratch folder's path replaced, which differs in every run."""
+        return text.replace(str(self.scratch), shell.SCRATCH)
 
 
 class _Server:
@@ -129,14 +188,13 @@ class _Server:
 
     Args:
         folder: Where its pipes are made.
-        frozen: The environment that every launcher begins with.
-        root: The folder that origins are relative to.
-        shell: Records each command.
+        begun: The environment that the launcher begins with.
+        bash: Records each command.
     """
 
-    def __init__(self, folder: Path, frozen: Mapping[str, str], root: Path, shell: Shell) -> None:
+    def __init__(self, folder: Path, begun: Mapping[str, str], bash: _Bash) -> None:
         self.requests, self.answers = folder / "requests", folder / "answers"
-        self._frozen, self._root, self._shell = frozen, root, shell
+        self._begun, self._bash = begun, bash
         self._slots: dict[int, dict[str, Any]] = {}
         self._recorded: dict[int, Recording] = {}
         self._last: dict[str, Any] = {}
@@ -166,7 +224,7 @@ class _Server:
         while True:
             last = self._done.is_set()
             chunk = b""
-            if select.select([self._pipes[0]], [], [], 0 if last else _TICK / 1000)[0]:
+            if select.select([self._pipes[0]], [], [], 0 if last else _TICK)[0]:
                 with suppress(BlockingIOError):
                     chunk = os.read(self._pipes[0], _CHUNK)
             if last and not chunk:
@@ -199,21 +257,23 @@ class _Server:
 
     def _record(self, slot: int, stdin: str | None) -> Recording:
         begun = self._slots[slot]
-        different = {
+        changed = {
             name: value
             for name, value in begun["environment"].items()
-            if self._frozen.get(name) != value
+            if self._begun.get(name) != value
         }
-        found = self._shell(
-            begun["text"], environment=different, folder=begun["folder"], stdin=stdin
-        )
-        origin = begun["origin"] and _shown(begun["origin"], self._root)
+        # What the launcher began with is given on, too: it is nothing that bash has by itself.
+        given = {**self._begun, **changed}
+        found = self._bash.record(begun["text"], given, begun["folder"], stdin)
+        origin = begun["origin"] and _shown(begun["origin"], self._bash.root)
         commands = tuple(
             dataclasses.replace(
                 one,
-                environment={**different, **one.environment},
+                environment={
+                    name: self._bash.shown(value)
+                    for name, value in sorted({**changed, **one.environment}.items())
+                },
                 origin=origin,
-                stdin=one.stdin if stdin is None else stdin,
             )
             for one in found.commands
         )
@@ -225,12 +285,10 @@ class _Server:
         data = json.dumps(answer).encode() + b"\n"
         # Whoever reads it may be gone, and a pipe holds less than an answer can be.
         while data and not self._done.is_set():
-            if select.select([], [self._pipes[1]], [], _TICK / 1000)[1]:
-                data = data[os.write(self._pipes[1], data[:4096]) :]
+            if select.select([], [self._pipes[1]], [], _TICK)[1]:
+                data = data[os.write(self._pipes[1], data[:_PIPE_HOLDS]) :]
 
-    def recording(
-        self, name: str, finished: sandbox.Finished, files: Mapping[str, str]
-    ) -> Recording:
+    def recording(self, name: str, finished: Finished) -> Recording:
         """Return what became of the launcher.
 
         Raises:
@@ -243,31 +301,35 @@ class _Server:
         for slot in self._slots.keys() - self._recorded.keys():
             self._record(slot, None)  # started, and never waited for
         recorded = [self._recorded[slot] for slot in sorted(self._recorded)]
-        inner = {path: text for one in recorded for path, text in one.files.items()}
         inner_missing = (text for one in recorded for text in one.missing_layers)
-        missing = dict.fromkeys((*finished.missing_layers, *inner_missing))
         stop = self._stop(finished, [one.stop for one in recorded if one.stop is not None])
+        bash = self._bash
         return Recording(
             commands=tuple(command for one in recorded for command in one.commands),
-            files=dict(sorted({**inner, **files}.items())),
-            stdout=finished.stdout,
-            stderr=finished.stderr,
+            files={
+                path: bash.shown(text)
+                for path, text in sandbox.written(bash.scratch, bash.root).items()
+            },
+            stdout=bash.shown(finished.stdout),
+            stderr=bash.shown(finished.stderr),
             returncode=None if stop else self._last.get("ended", finished.returncode),
-            stop=stop,
-            missing_layers=tuple(missing),
+            stop=stop and dataclasses.replace(stop, reason=bash.shown(stop.reason)),
+            missing_layers=tuple(dict.fromkeys((*finished.missing_layers, *inner_missing))),
         )
 
-    def _stop(self, finished: sandbox.Finished, inner: Sequence[Stop]) -> Stop | None:
+    def _stop(self, finished: Finished, inner: Sequence[Stop]) -> Stop | None:
         if "stop" in self._last:
             origin = self._last["origin"]
             return Stop(
-                self._last["stop"], origin and _shown(origin, self._root), self._last["remedy"]
+                self._last["stop"],
+                origin and _shown(origin, self._bash.root),
+                self._last["remedy"],
             )
         if inner:
             return inner[0]
-        return None if finished.ended is None else Stop(finished.ended)
+        return None if finished.ended is None else Stop(f"the launcher was ended: {finished.ended}")
 
 
 def _shown(place: str, root: Path) -> str:
     """Return a place as it is written in the project."""
-    return place.removeprefix(f"{root.absolute()}{os.sep}")
+    return place.removeprefix(f"{root}{os.sep}")

@@ -55,7 +55,7 @@ def model_document(  # noqa: PLR0913  # the facts of an item
                 "argv": list(examination.expansion.argv) if examination.expansion else [],
                 "rope": None if rope is None else dataclasses.asdict(rope),
                 "origins": {} if resolution is None else dict(resolution.origins),
-                "findings": [_finding(one) for one in findings],
+                "findings": [finding_document(one) for one in findings],
                 "omissions": None if omissions is None else dict(omissions),
                 "error": None if examination.error is None else str(examination.error),
             },
@@ -78,7 +78,8 @@ def surface_document(config: pytest.Config) -> dict[str, Any]:
     return {"name": surface.name, "version": surface.version, "mode": megatron.mode}
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def finding_document(finding: Finding) -> dict[str, Any]:
+    """Return a finding as plain values."""
     return {
         "rule": finding.rule,
         "field": finding.field,

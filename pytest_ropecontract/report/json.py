@@ -16,7 +16,11 @@ __all__ = ["render", "write"]
 SCHEMA = 1
 
 
-def render(surface: Mapping[str, Any], models: Sequence[Mapping[str, Any]]) -> str:
+def render(
+    surface: Mapping[str, Any],
+    models: Sequence[Mapping[str, Any]],
+    launchers: Sequence[Mapping[str, Any]],
+) -> str:
     """Return the report as text: the same for the same run, whatever the order of items."""
     document = {
         "schema": SCHEMA,
@@ -26,5 +30,6 @@ def render(surface: Mapping[str, Any], models: Sequence[Mapping[str, Any]]) -> s
             {name: value for name, value in model.items() if name != "contracts"}
             for model in models
         ],
+        "launchers": list(launchers),
     }
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

@@ -173,6 +173,29 @@ def _rules(model: Mapping[str, Any], status: str) -> list[str]:
     return list(dict.fromkeys(one["rule"] for one in model["findings"] if one["status"] == status))
 
 
+def launcher_lines(
+    launchers: Sequence[Mapping[str, Any]], verbosity: int = 0
+) -> list[tuple[str, str]]:
+    """Return one line for every launcher: what it launches, and the verdict; none with -qq."""
+    if not launchers or verbosity < -1:
+        return []
+    rows = [
+        (
+            launcher["name"],
+            ", ".join(dict.fromkeys(one["model"] for one in launcher["training"])) or "-",
+            *_verdict({**launcher, "contracts": True}),
+        )
+        for launcher in launchers
+    ]
+    titles = ("launcher", "launches")
+    widths = [
+        max(len(title), *(len(row[index]) for row in rows)) for index, title in enumerate(titles)
+    ]
+    lines = [(_line((*titles, "verdict"), widths, "  "), "head")]
+    lines.extend((_line(row[:-1], widths, "  "), row[-1]) for row in rows)
+    return lines
+
+
 LOSSES = ("refused", "harmless", "guarded", "unguarded")
 
 

@@ -10,7 +10,7 @@ from pytest_ropecontract.launchers.sandbox.running import (
     run,
     without_landlock,
 )
-from pytest_ropecontract.launchers.sandbox.scratch import frozen_environment, scratch, written
+from pytest_ropecontract.launchers.sandbox.scratch import frozen_environment, scratch, show, written
 
 __all__ = [
     "EVERY_LAYER",
@@ -20,6 +20,7 @@ __all__ = [
     "frozen_environment",
     "run",
     "scratch",
+    "show",
     "without_landlock",
     "written",
 ]

@@ -40,8 +40,17 @@ def frozen_environment(folder: Path) -> dict[str, str]:
     }
 
 
-def written(folder: Path) -> Mapping[str, str]:
+def show(root: Path, folder: Path) -> None:
+    """Link the project's files and folders into a scratch folder, but for hidden ones."""
+    for one in root.iterdir():
+        if not one.name.startswith("."):
+            (folder / one.name).symlink_to(one)
+
+
+def written(folder: Path, root: Path) -> Mapping[str, str]:
     """Return the texts of the files in a folder by their paths relative to it, in order.
+
+    The links to the project are left out.
 
     A link is shown as ``-> TARGET`` and is not followed. Bytes that are no UTF-8 are replaced, and
     of a large file the first megabyte is read.
@@ -49,6 +58,8 @@ def written(folder: Path) -> Mapping[str, str]:
     found = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
+        if path.is_symlink() and path.readlink() == root / name:
+            continue
         if path.is_symlink():
             found[name] = f"-> {path.readlink()}"
         elif path.is_file():

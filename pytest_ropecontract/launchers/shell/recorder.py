@@ -51,6 +51,7 @@ def record(  # noqa: PLR0913 - what surrounds a launcher is that much
     pythonpath: Sequence[Path] = (),
     expanders: Sequence[str] = DEFAULT_EXPANDERS,
     layers: Collection[Layer] = EVERY_LAYER,
+    scratch: Path | None = None,
 ) -> Recording:
     """Run a shell launcher, and record every external command instead of executing it.
 
@@ -70,6 +71,7 @@ def record(  # noqa: PLR0913 - what surrounds a launcher is that much
         pythonpath: Folders that Python finds helpers of model definitions in.
         expanders: Patterns of the absolute paths of the Python scripts that print a model's flags.
         layers: The protections of the kernel to use, where the machine has them.
+        scratch: A scratch folder that is there already; None: one of its own.
 
     Raises:
         SandboxError: There is no bash or no Python to run it with, or not the tools it takes.
@@ -86,10 +88,12 @@ def record(  # noqa: PLR0913 - what surrounds a launcher is that much
             return Recording(returncode=None, stop=found, missing_layers=(unguarded,))
         approved = scan.approved(root)
     with sandbox.scratch() as place:
-        scratch = place / "scratch"
-        for folder in (scratch, place / "record", place / "temporary"):
+        for folder in (place / "record", place / "temporary"):
             folder.mkdir()
-        links = _show(root, scratch)
+        if scratch is None:
+            scratch = place / "scratch"
+            scratch.mkdir()
+            sandbox.show(root, scratch)
         python = [
             *(sys.executable, "-I", "-B", str(_GUARD), str(place / "record" / "stop")),
             str(len(pythonpath)),
@@ -129,7 +133,9 @@ def record(  # noqa: PLR0913 - what surrounds a launcher is that much
         stop = reader.stop() or _stop(finished, path, reader)
         return Recording(
             commands=reader.commands(),
-            files=_files(scratch, links, reader),
+            files={
+                name: reader.shown(text) for name, text in sandbox.written(scratch, root).items()
+            },
             stdout=reader.shown(finished.stdout),
             stderr=reader.shown(finished.stderr),
             returncode=finished.returncode if stop is None else None,
@@ -161,22 +167,6 @@ def _programs() -> tuple[str, dict[str, str]]:
             remedy="install the GNU core utilities",
         )
     return bash, tools
-
-
-def _show(root: Path, scratch: Path) -> frozenset[str]:
-    """Link the project's files and folders into the scratch folder. Return their names."""
-    names = [one.name for one in root.iterdir() if not one.name.startswith(".")]
-    for name in names:
-        (scratch / name).symlink_to(root / name)
-    return frozenset(names)
-
-
-def _files(scratch: Path, links: frozenset[str], reader: records.Reader) -> Mapping[str, str]:
-    return {
-        name: reader.shown(text)
-        for name, text in sandbox.written(scratch).items()
-        if name not in links
-    }
 
 
 def _stop(finished: sandbox.Finished, path: Path, reader: records.Reader) -> Stop | None:

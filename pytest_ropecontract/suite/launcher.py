@@ -1,0 +1,39 @@
+"""What is checked for every launcher; collected under the launcher's own file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_ropecontract.collection import EXPECTATIONS, LaunchModule, launching_of
+from pytest_ropecontract.marks import ContractFailed, allowed_reason
+from pytest_ropecontract.report.launches import LAUNCH, launch_document
+
+if TYPE_CHECKING:
+    from pytest_ropecontract.launchers.launcher import Launcher
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run every item for each launcher of the file."""
+    module = metafunc.definition.getparent(LaunchModule)
+    if module is not None:
+        launchers = module.launchers
+        metafunc.parametrize("launcher", launchers, ids=[one.id for one in launchers])
+
+
+def test_launch(launcher: Launcher, request: pytest.FixtureRequest) -> None:
+    """What is launched is what the definition that the launcher names builds."""
+    expectations = request.config.stash.get(EXPECTATIONS, {})
+    inspection = launching_of(request.config).inspect(launcher, expectations)
+    document = launch_document(request.config, inspection)
+    request.node.stash[LAUNCH] = document
+    error = document["launcher"]["error"]
+    if error is not None:
+        pytest.fail(error, pytrace=False)
+    failed = [one for one in inspection.findings if one.status == "fail"]
+    if failed:
+        raise ContractFailed(failed)
+    allowed = [one for one in inspection.findings if one.status == "allowed"]
+    if allowed:
+        pytest.xfail(allowed_reason(allowed))
