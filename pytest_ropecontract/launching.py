@@ -229,14 +229,31 @@ class Launching:
         expectations: Mapping[str, Sequence[Expectation]],
     ) -> tuple[Finding, ...]:
         defined = self.project.resolve(named.model)
+        known = self._known(resolution)
         expanded = [name for name in self._expanded(one) if name != named.model]
         own = (
-            *launched.check(named, resolution, defined, expanded),
-            *self._unreached(named, one, resolution, defined),
+            *launched.check(named, known, defined, expanded),
+            *self._unreached(named, one, known, defined),
         )
-        return self.project.check_launched(
-            named.model, named.launcher, resolution, expectations.get(named.model, ()), own
+        stated = expectations.get(named.model, ())
+        return (
+            *self.project.settle(own),
+            *self.project.check_launched(named.model, named.launcher, resolution, known, stated),
         )
+
+    def _known(self, resolution: Resolution) -> Resolution:
+        """Return what is built without the flags that are refused because nobody knows them."""
+        parsed = resolution.parsed
+        own = [one for one in parsed.occurrences if one.start >= parsed.base_length]
+        if resolution.refused is None or all(one.dest is not None for one in own):
+            return resolution
+        start = parsed.base_length
+        tokens = [
+            resolution.argv[one.start - start : one.stop - start]
+            for one in own
+            if one.dest is not None
+        ]
+        return self.project.resolve([token for one in tokens for token in one])
 
     def _name(self, launcher: Launcher, name: str, one: Training) -> Named:
         """Return the definition that a training command names.

@@ -186,7 +186,7 @@ class Project:
             resolution = self.resolve(argv)
         except PipelineCallError as error:
             return Examination(name, None, error=error)
-        findings = self._settle(rules.check(name, resolution, self.pipeline))
+        findings = self.settle(rules.check(name, resolution, self.pipeline))
         return Examination(name, None, resolution=resolution, findings=findings)
 
     def check_expectation(self, model: str, expectation: Expectation) -> tuple[Finding, ...]:
@@ -198,7 +198,7 @@ class Project:
         resolution = self._resolution(model)
         if resolution is None:
             return ()
-        return self._settle(expectation.check(model, resolution))
+        return self.settle(expectation.check(model, resolution))
 
     def checkpoints(self, model: str) -> tuple[Path, ...]:
         """Return the files of a model's checkpoints: each is a contract of its own.
@@ -225,7 +225,7 @@ class Project:
         resolution = self._resolution(model)
         if resolution is None:
             return ()
-        return self._settle(self._compare(model, resolution, Reach(self.pipeline)))
+        return self.settle(self._compare(model, resolution, Reach(self.pipeline)))
 
     def check_checkpoint(self, examination: Examination, path: Path) -> tuple[Finding, ...]:
         """Return what one file finds on what was examined, whoever's checkpoint it is."""
@@ -233,7 +233,7 @@ class Project:
             return ()
         reach = Reach(self.pipeline)
         found = self._compare_file(examination.name, examination.resolution, reach, path)
-        return self._settle(found)
+        return self.settle(found)
 
     def check_config(
         self, model: str, resolution: Resolution, expectations: Iterable[Expectation]
@@ -259,8 +259,8 @@ class Project:
         model: str,
         launcher: str,
         resolution: Resolution,
+        known: Resolution,
         expectations: Iterable[Expectation],
-        more: Iterable[Finding],
     ) -> tuple[Finding, ...]:
         """Return what the rules and the contracts of a model find on a launched command line.
 
@@ -270,19 +270,20 @@ class Project:
             model: The model that the launcher names.
             launcher: The launcher, as it is shown.
             resolution: What is built from the launched command line.
+            known: What is built from those of its flags that the parser knows.
             expectations: What marks demand of the model.
-            more: What else is found on the launcher.
         """
         found = [
             one
             for one in rules.check(model, resolution, self.pipeline)
             if one.rule != "repeated-flag" or rules.rotates(one, resolution)
         ]
+        contracts = self._compare(model, known, Reach(self.pipeline))
         for expectation in expectations:
-            found.extend(expectation.check(model, resolution))
-        found.extend(self._compare(model, resolution, Reach(self.pipeline)))
-        placed = (dataclasses.replace(one, launcher=launcher) for one in found)
-        return self._settle([*more, *placed])
+            contracts.extend(expectation.check(model, known))
+        # What to change is said where the launcher differs from the definition, or of that.
+        found.extend(dataclasses.replace(one, remedy=None) for one in contracts)
+        return self.settle([dataclasses.replace(one, launcher=launcher) for one in found])
 
     def _compare(self, model: str, resolution: Resolution, reach: Finder) -> list[Finding]:
         found: list[Finding] = []
@@ -368,7 +369,7 @@ class Project:
         with self.pipeline.active():
             engine = OmissionEngine(self.pipeline, whole.argv, guard)
             found = search(model, engine, examples, seed, around)
-        found = dataclasses.replace(found, findings=self._settle(found.findings))
+        found = dataclasses.replace(found, findings=self.settle(found.findings))
         self._searched[model] = (asked, found)
         return found
 
@@ -419,9 +420,9 @@ class Project:
             return ()
         stated = self.registry[model].unpacks
         if stated is not None:
-            return self._settle(arity.check_stated(model, resolution, stated))
+            return self.settle(arity.check_stated(model, resolution, stated))
         root = self.settings.root
-        return self._settle(arity.check(model, resolution, root, self.registry.pythonpath))
+        return self.settle(arity.check(model, resolution, root, self.registry.pythonpath))
 
     def _resolution(self, model: str) -> Resolution | None:
         examination = self.examine(model)
@@ -429,7 +430,7 @@ class Project:
             raise examination.error
         return examination.resolution
 
-    def _settle(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    def settle(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
         """Apply strictness, then allowances."""
         strict = [allowing.strict(one) if self.settings.strict else one for one in findings]
         for finding in strict:

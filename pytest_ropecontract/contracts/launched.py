@@ -154,7 +154,7 @@ def _flags(first: Resolution, second: Resolution) -> Iterable[str]:
         texts = (" ".join(one.get(dest, ())) or "nothing" for one in (before, after))
         yield "flags: " + " -> ".join(texts)
     if others:
-        yield f"and {others} {'flag' if others == 1 else 'flags'} that rotate nothing"
+        yield f"and {others} {'flag that rotates' if others == 1 else 'flags that rotate'} nothing"
 
 
 def _by_dest(resolution: Resolution) -> dict[str, tuple[str, ...]]:

@@ -6,7 +6,7 @@ import contextlib
 
 import pytest
 
-from pytest_ropecontract.collection import EXPECTATIONS, options_of, project_of
+from pytest_ropecontract.collection import EXPECTATIONS, launching_of, options_of, project_of
 from pytest_ropecontract.contracts.arity.rule import NotCheckedError
 from pytest_ropecontract.errors import RopeContractError
 
@@ -34,6 +34,8 @@ def test_allowances(request: pytest.FixtureRequest) -> None:
             given = options_of(request.config)
             with contextlib.suppress(RopeContractError):  # test_omissions says why
                 project.search_omissions(model, found, given.examples, given.seed)
+    if not project.used_allowances.issuperset(allowances):
+        unknown.extend(_unknown_launchers(request.config))
     unused = [
         one
         for one in allowances
@@ -46,3 +48,11 @@ def test_allowances(request: pytest.FixtureRequest) -> None:
         noun = "line" if len(unused) == 1 else "lines"
         lines.append(f"  remedy: remove the {noun} from rope_contract_allow")
         pytest.fail("\n".join(lines), pytrace=False)
+
+
+def _unknown_launchers(config: pytest.Config) -> list[str]:
+    """Check what launchers need allowances for; return those of which that is not known."""
+    launching = launching_of(config)
+    expectations = config.stash.get(EXPECTATIONS, {})
+    inspected = (launching.inspect(one, expectations) for one in launching.settings.launchers)
+    return [one.launcher for one in inspected if one.error is not None]

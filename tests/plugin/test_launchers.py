@@ -1,0 +1,415 @@
+"""Items of launchers: what is launched is what the definition that they name builds."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from plugin_project import MLA, YARN
+
+if TYPE_CHECKING:
+    from plugin_project import Project, Run
+
+HEAD = "#!/usr/bin/env bash\nset -euo pipefail\n"
+EXPAND = "MODEL_ARGS=($(python3 scripts/model_args.py {}))\n"
+SHELL_MODEL = """\
+MODEL_ARGS=(
+    --num-layers 2 --hidden-size 64 --num-attention-heads 4 --kv-channels 16
+    --position-embedding-type rope --rotary-percent 1.0
+    --rotary-base "${MODEL_ARGS_ROTARY_BASE:-10000}"
+)
+"""
+
+
+def only(project: Project, launcher: str, *args: str) -> Run:
+    """Run the item of one launcher."""
+    project.ini(rope_contract_launchers=[launcher])
+    return project.run_without("--rope-contract", "-k", "test_launch", *args)
+
+
+def shell(project: Project, body: str, launcher: str = "scripts/run.sh") -> str:
+    project.write(launcher, HEAD + body)
+    return launcher
+
+
+def lines(run: Run, nodeid: str) -> list[str]:
+    return [line.strip() for line in run.text(nodeid).splitlines()]
+
+
+def test_a_launcher_that_launches_its_definition_passes(example: Project) -> None:
+    launcher = shell(
+        example,
+        EXPAND.format("glm4.7-flash")
+        + 'ray job submit -- python3 train.py "${MODEL_ARGS[@]}" --lr 1\n',
+    )
+
+    assert only(example, launcher).outcomes == {"scripts/run.sh::test_launch[run]": "passed"}
+
+
+def test_a_repeated_flag_with_another_value_fails(example: Project) -> None:
+    launcher = shell(
+        example,
+        EXPAND.format("glm4.7-flash")
+        + "ARGS='--hf-checkpoint /data/GLM-4.7-Flash --rotary-base 10000'\n"
+        + "ray job submit -- python3 train.py ${MODEL_ARGS[@]} $ARGS\n",
+    )
+    run = only(example, launcher)
+    text = lines(run, "scripts/run.sh::test_launch[run]")
+
+    assert text[0] == (
+        "launcher-override: scripts/run.sh: glm4.7-flash: rotary_base is 10000, and glm4.7-flash, "
+        "which --hf-checkpoint /data/GLM-4.7-Flash names, builds 1000000"
+    )
+    assert "flags: --rotary-base 1000000 -> --rotary-base 1000000 --rotary-base 10000" in text
+    assert "rotary_base: 1000000 (declared) -> 10000 (declared)" in text
+    assert "and 1 flag that rotates nothing" in text
+    assert any(line.startswith("size:     31 of 32 frequencies differ") for line in text)
+    assert any(line.startswith("repeated-flag: scripts/run.sh: ") for line in text)
+
+
+def test_the_flags_of_another_model_than_the_checkpoint_fail(example: Project) -> None:
+    launcher = shell(
+        example,
+        EXPAND.format("kimi-k2-thinking")
+        + "torchrun --nproc-per-node 8 train.py ${MODEL_ARGS[@]} --hf-checkpoint /root/Kimi-K2.5\n",
+    )
+    text = lines(only(example, launcher), "scripts/run.sh::test_launch[run]")
+
+    assert text[0] == (
+        "launcher-override: scripts/run.sh: kimi-k25: beta_fast is 1, and kimi-k25, which "
+        "--hf-checkpoint /root/Kimi-K2.5 names, builds 32; the flags are those of kimi-k2-thinking"
+    )
+    assert "flags: --beta-fast 32 -> --beta-fast 1" in text
+    assert any(line.startswith("size:") and "frequencies differ" in line for line in text)
+    # The contracts of K2.5 count for it, too.
+    assert any(
+        line.startswith("expectation: scripts/run.sh: kimi-k25: beta_fast is 1") for line in text
+    )
+    assert any(line.startswith("checkpoint: scripts/run.sh: kimi-k25: ") for line in text)
+
+
+@pytest.mark.parametrize(
+    "submit",
+    [
+        'ray job submit --runtime-env-json=\'{"env_vars": {"MODEL_ARGS_ROTARY_BASE": "5000000"}}\''
+        " -- python3",
+        "env MODEL_ARGS_ROTARY_BASE=5000000 python3",
+    ],
+    ids=["ray", "env"],
+)
+def test_a_knob_that_reaches_the_environment_alone_fails(project: Project, submit: str) -> None:
+    project.write("scripts/models/knob.sh", SHELL_MODEL)
+    launcher = shell(
+        project, f"source scripts/models/knob.sh\n{submit} train.py ${{MODEL_ARGS[@]}}\n"
+    )
+    text = lines(only(project, launcher), "scripts/run.sh::test_launch[run]")
+    where = "the runtime environment" if "ray" in submit else "the environment"
+
+    assert text[0] == (
+        f"launcher-override: scripts/run.sh: knob: MODEL_ARGS_ROTARY_BASE=5000000 reaches {where} "
+        "alone and no flag: rotary_base is 10000, not 5000000"
+    )
+    assert "flags: --rotary-base 5000000 -> --rotary-base 10000" in text
+    assert any(line.startswith("size:     7 of 8 frequencies differ") for line in text)
+
+
+def test_a_knob_that_no_definition_reads_fails_by_its_name(project: Project) -> None:
+    project.model("yarn", YARN)
+    runtime = json.dumps({"env_vars": {"OUR_ROTARY_SCALING_FACTOR": "8", "NCCL_DEBUG": "INFO"}})
+    launcher = shell(
+        project, f"ray job submit --runtime-env-json='{runtime}' -- python3 train.py {YARN}\n"
+    )
+    text = lines(only(project, launcher), "scripts/run.sh::test_launch[run]")
+
+    assert text[0].endswith(
+        "OUR_ROTARY_SCALING_FACTOR=8 reaches the runtime environment alone and no flag: "
+        "rotary_scaling_factor is 4, not 8"
+    )
+
+
+def test_a_knob_that_reached_the_flags_passes(project: Project) -> None:
+    project.write("scripts/models/knob.sh", SHELL_MODEL)
+    launcher = shell(
+        project,
+        "export MODEL_ARGS_ROTARY_BASE=10000\nsource scripts/models/knob.sh\n"
+        "python3 train.py ${MODEL_ARGS[@]}\n",
+    )
+
+    assert only(project, launcher).counts == {"passed": 1}
+
+
+OVERRIDES = {
+    "pruned": ("kimi-k25_2layer", "load_sibling_model_args(__file__, 'kimi-k25', nlayers=2)"),
+    "lora": ("glm5-744B-A40B_lora", "load_sibling_model_args(__file__, 'glm5-744B-A40B')"),
+}
+
+
+@pytest.mark.parametrize("kind", OVERRIDES)
+def test_a_flag_that_a_variant_overrides_itself_is_caught(example: Project, kind: str) -> None:
+    """Pruned and LoRA variants share the RoPE of what they are built on."""
+    model, base = OVERRIDES[kind]
+    checkpoint = "Kimi-K2.5" if kind == "pruned" else "GLM-5-744B-A40B"
+    example.write(
+        f"scripts/models/{model}.py",
+        "from ropeframe.definitions import load_sibling_model_args\n\n"
+        f"def model_args():\n    return [*{base}, '--rotary-base', '10000']\n",
+    )
+    launcher = example.write(
+        "scripts/run.py",
+        "from ropeframe.launch import train\n\ndef execute():\n"
+        f"    train({model!r}, '/data/{checkpoint}', 8)\n",
+    )
+    base_name = model.rpartition("_")[0]
+    run = only(example, f"scripts/{launcher.name}::execute = {base_name}")
+    first = run.line("scripts/run.py::test_launch[execute]")
+
+    assert first.startswith(
+        f"launcher-override: scripts/run.py::execute: {base_name}: rotary_base is 10000, and "
+    )
+    assert first.endswith(f"; the flags are those of {model}")
+
+
+def test_every_training_command_is_checked(example: Project) -> None:
+    launcher = shell(
+        example,
+        EXPAND.format("glm4.7-flash")
+        + "python3 train.py ${MODEL_ARGS[@]}\npython3 train.py ${MODEL_ARGS[@]} --rotary-base 1\n"
+        "python3 train.py ${MODEL_ARGS[@]} --rotary-base 2\n",
+    )
+    text = "\n".join(lines(only(example, launcher), "scripts/run.sh::test_launch[run]"))
+
+    assert "rotary_base is 1, and glm4.7-flash, which the flags that it expands names" in text
+    assert "rotary_base is 2, and" in text
+
+
+def test_a_flag_that_rotates_nothing_may_be_repeated(project: Project) -> None:
+    project.model("mla", f"{MLA} --rope-type rope")
+    launcher = shell(project, f"python3 train.py {MLA} --rope-type rope --num-layers 4\n")
+
+    assert only(project, launcher).counts == {"passed": 1}
+
+
+def test_rules_hold_for_what_is_launched(project: Project) -> None:
+    project.model("mla", f"{MLA} --rope-type rope")
+    launcher = shell(project, f"python3 train.py {MLA} --rope-type rope --of-nobody 3\n")
+
+    assert (
+        only(project, launcher)
+        .line("scripts/run.sh::test_launch[run]")
+        .startswith("rejected-flag: scripts/run.sh: mla: ")
+    )
+
+
+def test_a_flag_that_nobody_knows_hides_no_override(project: Project) -> None:
+    project.model("mla", f"{MLA} --rope-type rope")
+    launcher = shell(
+        project, f"python3 train.py {MLA} --rope-type rope --of-nobody 3 --rotary-base 7\n"
+    )
+    text = only(project, launcher).text("scripts/run.sh::test_launch[run]")
+
+    assert "launcher-override: scripts/run.sh: mla: rotary_base is 7" in text
+    assert "rejected-flag: scripts/run.sh: mla: " in text
+
+
+def test_a_deviation_can_be_allowed_by_the_launcher(project: Project) -> None:
+    project.model("mla", f"{MLA} --rope-type rope")
+    launcher = shell(project, f"python3 train.py {MLA} --rope-type rope --rotary-base 3\n")
+    project.ini(
+        rope_contract_allow=[
+            "scripts/run.sh launcher-override an experiment",
+            "scripts/run.sh repeated-flag an experiment",
+        ]
+    )
+    run = only(project, launcher)
+
+    assert run.reason("scripts/run.sh::test_launch[run]") == (
+        "launcher-override allowed: an experiment; repeated-flag allowed: an experiment"
+    )
+    allowances = project.run("-k", "test_allowances")
+    assert allowances.counts == {"passed": 1}
+
+
+def test_an_allowance_that_no_launcher_needs_any_more_fails(project: Project) -> None:
+    project.model("mla", f"{MLA} --rope-type rope")
+    project.ini(
+        rope_contract_launchers=[shell(project, f"python3 train.py {MLA} --rope-type rope\n")],
+        rope_contract_allow=["scripts/run.sh launcher-override an experiment"],
+    )
+
+    assert project.run("-k", "test_allowances").counts == {"failed": 1}
+
+
+UNTOLD = {
+    "nothing trains": (
+        "ray stop\nray start --head\n",
+        "scripts/run.sh: none of its 2 commands trains",
+    ),
+    "no name": (
+        f"python3 train.py {MLA} --hf-checkpoint /data/other\n",
+        "scripts/run.sh: cannot be told which definition it launches",
+    ),
+    "two names": (
+        f"python3 train.py {MLA} --hf-checkpoint /data/one --load /data/other-two/two\n",
+        (
+            "scripts/run.sh: cannot be told whether it launches one or two, which build different "
+            "embeddings: named by --hf-checkpoint /data/one and --load /data/other-two/two"
+        ),
+    ),
+    "a text for another shell": (
+        "ray job submit -- bash -c 'python3 train.py ${MODEL_ARGS[@]}'\n",
+        (
+            "scripts/run.sh: cannot be told what is launched: train.py is run in a text that only "
+            "a shell can expand, by ray job submit bash -c"
+        ),
+    ),
+    "a failure": ("echo hi >&2\nexit 3\n", "scripts/run.sh: exited with status 3"),
+}
+
+
+@pytest.mark.parametrize("case", UNTOLD)
+def test_what_cannot_be_told_fails_with_a_reason(project: Project, case: str) -> None:
+    body, line = UNTOLD[case]
+    project.model("one", YARN)
+    project.model("two", f"{MLA} --rope-type rope")
+    launcher = shell(project, body)
+
+    assert only(project, launcher).line("scripts/run.sh::test_launch[run]") == line
+
+
+def test_settings_name_the_model_where_nothing_else_does(project: Project) -> None:
+    project.model("one", YARN)
+    launcher = shell(project, f"python3 train.py {YARN} --load /data/other --lr 1\n")
+
+    assert only(project, f"{launcher} = one").counts == {"passed": 1}
+
+
+def test_definitions_that_build_the_same_are_one_name(project: Project) -> None:
+    project.model("one", YARN)
+    project.model("one_lora", f"{YARN} --lr 3")
+    launcher = shell(project, f"python3 train.py {YARN} --lr 3 --load /data/one\n")
+    run = only(project, launcher, "--rope-contract-report=report.json")
+    document = json.loads((project.root / "report.json").read_text())
+
+    assert run.counts == {"passed": 1}
+    assert document["launchers"][0]["training"][0]["model"] == "one_lora"
+
+
+def test_the_report_says_what_is_launched(project: Project) -> None:
+    project.model("one", YARN)
+    project.ini(rope_contract_launch_environment=["LR=3"])
+    launcher = shell(
+        project, f"ray start\nray job submit -- env A=1 python3 train.py {YARN} --lr $LR\n"
+    )
+    run = only(project, launcher, "--rope-contract-report=report.json")
+    (found,) = json.loads((project.root / "report.json").read_text())["launchers"]
+    (training,) = found["training"]
+
+    assert found["name"] == "scripts/run.sh"
+    assert found["commands"][0] == ["ray", "start"]
+    assert (found["error"], found["findings"]) == (None, [])
+    assert training["argv"] == [*YARN.split(), "--lr", "3"]
+    assert training["environment"] == {"A": "1"}
+    assert (training["script"], training["model"]) == ("train.py", "one")
+    assert training["rope"]["kind"] == "yarn"
+    assert training["origins"]["kind"] == "declared"
+    assert ["scripts/run.sh", "one", "ok"] in [line.split() for line in run.outlines]
+
+
+def test_launchers_are_part_of_a_run_without_paths(project: Project) -> None:
+    project.model("one", YARN)
+    project.ini(rope_contract_launchers=[shell(project, f"python3 train.py {YARN}\n")])
+    run = project.run_without("--rope-contract", "-n0")
+
+    assert run.outcomes["scripts/run.sh::test_launch[run]"] == "passed"
+
+
+def test_a_python_launcher_is_no_test_module(project: Project) -> None:
+    project.model("one", YARN)
+    project.write(
+        "scripts/run_test.py",
+        "import subprocess\n\n"
+        "def test_me():\n    raise SystemExit(3)\n\n"
+        f"def execute():\n    subprocess.run(['python', 'train.py', *{YARN.split()!r}])\n",
+    )
+    project.ini(rope_contract_launchers=["scripts/run_*.py::execute"])
+    run = project.run_without("--rope-contract", "scripts/run_test.py")
+
+    assert run.outcomes == {"scripts/run_test.py::test_launch[execute]": "passed"}
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("scripts/no-*.sh", "'scripts/no-*.sh' matches no file"),
+        ("scripts/run.sh::execute", "scripts/run.sh::execute: only a Python script has functions"),
+        ("/abs/*.sh", "'/abs/*.sh' is no glob: Non-relative patterns are unsupported"),
+    ],
+)
+def test_a_line_that_names_no_launcher_ends_the_run(project: Project, line: str, text: str) -> None:
+    project.model("one", YARN)
+    shell(project, "true\n")
+    run = only(project, line)
+
+    assert run.usage_error[0] == f"ERROR: rope_contract_launchers: {text}"
+
+
+def test_a_model_that_is_not_defined_is_an_error_of_the_launcher(project: Project) -> None:
+    project.model("one", YARN)
+    launcher = shell(project, f"python3 train.py {YARN}\n")
+
+    assert only(project, f"{launcher} = oen").line("scripts/run.sh::test_launch[run]") == (
+        "there is no definition 'oen'"
+    )
+
+
+def test_the_fixture_records_a_shell_launcher(project: Project) -> None:
+    project.model("one", YARN)
+    shell(project, "echo hello $1 $B\necho hosts >hostfile\nray start\npython3 train.py --lr $1\n")
+    project.test(
+        "def test_it(rope_launch):\n"
+        "    launch = rope_launch.shell('scripts/run.sh', args=['3'], env={'B': 'b'})\n"
+        "    assert launch.stdout == 'hello 3 b\\n'\n"
+        "    assert launch.files == {'hostfile': 'hosts\\n'}\n"
+        "    assert launch.commands[0].argv == ('ray', 'start')\n"
+        "    assert [one.argv for one in launch.training] == [('--lr', '3')]\n"
+    )
+
+    assert project.run_without("tests").counts == {"passed": 1}
+
+
+def test_the_fixture_records_functions_and_scripts(project: Project) -> None:
+    project.model("one", YARN)
+    project.write(
+        "scripts/run.py",
+        "import dataclasses, subprocess, sys\n"
+        "@dataclasses.dataclass\n"
+        "class Run:\n    nodes: int = 1\n    name: str = 'x'\n"
+        "def execute(run: Run, lr=1):\n"
+        "    count = subprocess.check_output(['nvidia-smi', '-L'], text=True).count('GPU')\n"
+        "    print(run, lr, count)\n"
+        "    subprocess.run(f'python train.py --nodes {run.nodes} | tee log', shell=True)\n"
+        "if __name__ == '__main__':\n    execute(Run(int(sys.argv[1])))\n",
+    )
+    project.test(
+        "def test_it(rope_launch):\n"
+        "    given = rope_launch.given(answers={'nvidia-smi': 'GPU 0\\nGPU 1\\n'})\n"
+        "    launch = given.python('scripts/run.py', 'execute', nodes=2, lr=3)\n"
+        "    assert launch.stdout == \"Run(nodes=2, name='x') 3 2\\n\"\n"
+        "    assert [one.argv for one in launch.training] == [('--nodes', '2')]\n"
+        "    assert launch.commands[0].origin == 'scripts/run.py:7'\n"
+        "    launch = rope_launch.script('scripts/run.py', args=['4'])\n"
+        "    assert launch.stdout == \"Run(nodes=4, name='x') 1 0\\n\"\n"
+    )
+
+    assert project.run_without("tests").counts == {"passed": 1}
+
+
+def test_the_fixture_fails_with_why_a_launcher_was_stopped(project: Project) -> None:
+    project.model("one", YARN)
+    project.write("scripts/run.py", "import os\n\ndef execute():\n    os.fork()\n")
+    project.test("def test_it(rope_launch):\n    rope_launch.python('scripts/run.py', 'execute')\n")
+    run = project.run_without("tests")
+
+    assert "scripts/run.py: stopped: it forks" in run.out
+    assert "at: scripts/run.py:4" in run.out
