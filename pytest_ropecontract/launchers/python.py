@@ -11,7 +11,7 @@ import sys
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract.errors import RopeContractError
@@ -155,22 +155,22 @@ class _Bash:
             folder: The working directory.
             stdin: What it reads on standard input, or None.
         """
+        if stdin is not None and PurePosixPath(text).name in ("bash", "sh"):
+            text, stdin = stdin, None
         with sandbox.scratch() as place:
             file, given = place / "command.sh", place / "stdin"
-            given.write_text(stdin or "", encoding="utf-8", errors="surrogateescape")
-            lines = (
-                f"builtin cd -- {shlex.quote(folder)} || builtin exit",
-                "{",
-                text,
-                f"}} < {shlex.quote(str(given))}",
-                "",
-            )
-            file.write_text("\n".join(lines), encoding="utf-8", errors="surrogateescape")
+            if stdin is not None:
+                given.write_text(stdin, encoding="utf-8", errors="surrogateescape")
+                text = f"{{\n{text}\n}} < {shlex.quote(str(given))}"
+            if folder != str(self.scratch):
+                text = f"cd -- {shlex.quote(folder)} || exit 1\n{text}"
+            file.write_text(f"{text}\n", encoding="utf-8", errors="surrogateescape")
             return shell.record(
                 file,
                 root=self.root,
-                # No program is found there, whatever a launcher puts in front.
-                environment={one: environment[one] for one in environment if one != "PATH"},
+                environment={
+                    name: value for name, value in environment.items() if shell.takes(name)
+                },
                 answers=self.answers,
                 time_limit=self.time_limit,
                 pythonpath=self.pythonpath,
@@ -265,6 +265,8 @@ class _Server:
         # What the launcher began with is given on, too: it is nothing that bash has by itself.
         given = {**self._begun, **changed}
         found = self._bash.record(begun["text"], given, begun["folder"], stdin)
+        # Which of several reads it cannot be told from here.
+        reads = stdin if len(found.commands) == 1 else None
         origin = begun["origin"] and _shown(begun["origin"], self._bash.root)
         commands = tuple(
             dataclasses.replace(
@@ -274,6 +276,7 @@ class _Server:
                     for name, value in sorted({**changed, **one.environment}.items())
                 },
                 origin=origin,
+                stdin=reads if one.stdin is None else one.stdin,
             )
             for one in found.commands
         )

@@ -89,11 +89,13 @@ def test_the_flags_of_another_model_than_the_checkpoint_fail(example: Project) -
     assert any(line.startswith("checkpoint: scripts/run.sh: kimi-k25: ") for line in text)
 
 
+KNOB = json.dumps({"env_vars": {"MODEL_ARGS_ROTARY_BASE": "5000000"}})
+
+
 @pytest.mark.parametrize(
     "submit",
     [
-        'ray job submit --runtime-env-json=\'{"env_vars": {"MODEL_ARGS_ROTARY_BASE": "5000000"}}\''
-        " -- python3",
+        f"ray job submit --runtime-env-json='{KNOB}' -- python3",
         "env MODEL_ARGS_ROTARY_BASE=5000000 python3",
     ],
     ids=["ray", "env"],

@@ -101,13 +101,15 @@ class Guard:
         self._channel.stop(_NEVER[event], None if "kill" in event else remedy)
 
     def _open(self, event: str, arguments: tuple[Any, ...]) -> None:
-        del event
         path, mode, flags = arguments
         writes = isinstance(flags, int) and flags & _WRITING
         if not writes and isinstance(mode, str):
             writes = any(letter in mode for letter in "wax+")
-        if writes and not isinstance(path, int):
-            self._check(path, None)
+        if isinstance(path, int):
+            return
+        # A descriptor of a folder opens files in it, of which the event tells no more.
+        if writes or (mode is None and os.path.isdir(path)):
+            self._check(event, path, None)
 
     def _change(self, event: str, arguments: tuple[Any, ...]) -> None:
         for at, folder_at in _CHANGES[event]:
@@ -120,14 +122,16 @@ class Guard:
                 continue
             if event == "sqlite3.connect" and _text(path) in (":memory:", ""):
                 continue
-            self._check(path, folder)
+            self._check(event, path, folder)
 
-    def _check(self, path: Any, folder: int | None) -> None:
+    def _check(self, event: str, path: Any, folder: int | None) -> None:
         place = _absolute(path, folder)
         if place in _DEVICES or os.path.realpath(place).startswith(self._writable):
             return
         self._channel.stop(
-            f"it writes to {_text(path)}, which is outside of the scratch directory",
+            f"it opens {_text(path)} for writing, outside of the scratch directory"
+            if event == "open"
+            else f"it changes {_text(path)}, outside of the scratch directory",
             "write below the working directory, $HOME or $TMPDIR",
         )
 

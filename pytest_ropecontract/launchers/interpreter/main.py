@@ -49,7 +49,10 @@ def main() -> None:
         del sys.modules[name]
     recorders.install(channel)
     Guard(channel, (task["scratch"],)).install()
-    channel.end(_call(channel, task))
+    status = _call(channel, task)
+    channel.tell(ended=status)
+    # Threads that go on, and what is to run at the end, follow, under the same guard.
+    sys.exit(status)
 
 
 def _call(channel: Channel, task: dict[str, Any]) -> int:

@@ -19,6 +19,7 @@ _FIRST_PID = 5_000_000
 
 _CHUNK = 64 * 1024
 _STOPPED = 70
+_SHELLS = ("bash", "sh")
 _read = os.read
 _write = os.write
 
@@ -97,13 +98,14 @@ def shell_text(args: Any, executable: Any = None) -> str:
     else:
         text, *more = [_text(one) for one in args]
     shell = "" if executable is None else os.path.basename(_text(executable))
-    if not more and shell in ("", "bash", "sh"):
-        return text
-    return shlex.join([shell or "sh", "-c", text, *more])
+    return command_text([shell or "sh", "-c", text, *more])
 
 
 def command_text(args: Any, executable: Any = None) -> str:
-    """Return a command as a shell would be given it, every word as it is."""
+    """Return a command as a shell would be given it, every word as it is.
+
+    Of a shell that is given a text, that is the text.
+    """
     words = (
         [_text(args)]
         if isinstance(args, str | bytes | os.PathLike)
@@ -111,6 +113,10 @@ def command_text(args: Any, executable: Any = None) -> str:
     )
     if executable is not None:
         words[:1] = [_text(executable)]
+    if os.path.basename(words[0]) in _SHELLS and words[1:2] == ["-c"] and words[2:]:
+        # What bash is given by itself has been looked at, as a text inside of it has not.
+        arguments = shlex.join(words[4:])
+        return f"set -- {arguments}\n{words[2]}" if arguments else words[2]
     return shlex.join(words)
 
 

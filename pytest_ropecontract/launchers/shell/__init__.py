@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
-from pytest_ropecontract.launchers.shell.recorder import DEFAULT_EXPANDERS, NO_PATH, SCRATCH, record
+from pytest_ropecontract.launchers.shell.recorder import (
+    DEFAULT_EXPANDERS,
+    NO_PATH,
+    SCRATCH,
+    record,
+    takes,
+)
 
-__all__ = ["DEFAULT_EXPANDERS", "NO_PATH", "SCRATCH", "record"]
+__all__ = ["DEFAULT_EXPANDERS", "NO_PATH", "SCRATCH", "record", "takes"]

@@ -144,9 +144,14 @@ def record(  # noqa: PLR0913 - what surrounds a launcher is that much
         )
 
 
+def takes(name: str) -> bool:
+    """Return whether a launcher can be recorded with a variable in its environment."""
+    return not (name in _BASH_ALONE or name.startswith(("LD_", "BASH_FUNC_", "ROPECONTRACT_")))
+
+
 def _check(environment: Mapping[str, str]) -> None:
     for name in environment:
-        if name in _BASH_ALONE or name.startswith(("LD_", "BASH_FUNC_", "ROPECONTRACT_")):
+        if not takes(name):
             raise sandbox.SandboxError(
                 f"a launcher cannot be recorded with {name} in its environment",
                 remedy="set it in the launcher, or leave it out",
