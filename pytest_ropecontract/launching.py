@@ -15,7 +15,7 @@ from pytest_ropecontract.launchers import naming, python, shell, training
 from pytest_ropecontract.launchers.recording import NOTHING, Recording
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_ropecontract.contracts.expectation import Expectation
     from pytest_ropecontract.contracts.findings import Finding
@@ -97,21 +97,24 @@ class Launching:
         self.project = project
         self.settings = settings
         self._time_limit = time_limit
-        self._recorded: dict[Launcher, Recording] = {}
+        self._recorded: dict[str, Recording] = {}
 
     def record(self, launcher: Launcher) -> Recording:
-        """Return what a launcher would run; it is recorded once.
+        """Return what a launcher would run.
 
         Raises:
             RopeContractError: It cannot be run.
         """
-        if launcher not in self._recorded:
-            if launcher.path.suffix == ".py":
-                recording = self.python(launcher.path, launcher.function)
-            else:
-                recording = self.shell(launcher.path)
-            self._recorded[launcher] = recording
-        return self._recorded[launcher]
+        if launcher.path.suffix == ".py":
+            return self.python(launcher.path, launcher.function)
+        return self.shell(launcher.path)
+
+    def _once(self, what: Sequence[Any], run: Callable[[], Recording]) -> Recording:
+        """Return a recording; the same is recorded once."""
+        key = repr(what)
+        if key not in self._recorded:
+            self._recorded[key] = run()
+        return self._recorded[key]
 
     def shell(
         self,
@@ -126,14 +129,17 @@ class Launching:
         Raises:
             RopeContractError: It cannot be run.
         """
-        return shell.record(
-            path,
-            root=self.project.settings.root,
-            arguments=arguments,
-            environment={**self.settings.environment, **environment},
-            answers={**self.settings.answers, **answers},
-            time_limit=self._time_limit,
-            pythonpath=self._pythonpath,
+        return self._once(
+            [self._path(path), list(arguments), dict(environment), dict(answers)],
+            lambda: shell.record(
+                path,
+                root=self.project.settings.root,
+                arguments=arguments,
+                environment={**self.settings.environment, **environment},
+                answers={**self.settings.answers, **answers},
+                time_limit=self._time_limit,
+                pythonpath=self._pythonpath,
+            ),
         )
 
     def python(  # noqa: PLR0913  # what surrounds a launcher is that much
@@ -151,17 +157,26 @@ class Launching:
         Raises:
             RopeContractError: It cannot be run.
         """
-        return python.record(
-            path,
-            function,
-            root=self.project.settings.root,
-            keywords=keywords,
-            arguments=arguments,
-            environment={**self.settings.environment, **environment},
-            answers={**self.settings.answers, **answers},
-            pythonpath=self._pythonpath,
-            time_limit=self._time_limit,
+        return self._once(
+            [
+                *(self._path(path), function, dict(keywords), list(arguments)),
+                *(dict(environment), dict(answers)),
+            ],
+            lambda: python.record(
+                path,
+                function,
+                root=self.project.settings.root,
+                keywords=keywords,
+                arguments=arguments,
+                environment={**self.settings.environment, **environment},
+                answers={**self.settings.answers, **answers},
+                pythonpath=self._pythonpath,
+                time_limit=self._time_limit,
+            ),
         )
+
+    def _path(self, path: Path) -> str:
+        return str(self.project.settings.root / path)
 
     @property
     def _pythonpath(self) -> tuple[Path, ...]:

@@ -7,12 +7,37 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_ropecontract.launch import RopeLaunch
+    from pytest_ropecontract.snapshots.extension import RopeSnapshot
 
 TWO_NODES = "scripts/run-glm4.7-flash-2nodes.sh"
+
+
+@pytest.mark.parametrize(
+    ("path", "function"),
+    [
+        (TWO_NODES, None),
+        ("scripts/run_glm47_flash.py", "prepare"),
+        ("scripts/run_glm47_flash.py", "execute"),
+        ("scripts/run_joyai_llm_flash.py", "prepare"),
+        ("scripts/run_joyai_llm_flash.py", "execute"),
+        ("scripts/run_kimi_k25.py", "prepare"),
+        ("scripts/run_kimi_k25.py", "execute"),
+        ("scripts/run_glm5_lora.py", "execute"),
+    ],
+)
+def test_what_is_run(
+    path: str, function: str | None, rope_launch: RopeLaunch, rope_snapshot: RopeSnapshot
+):
+    """Every command with its flags, as it was written down."""
+    launch = rope_launch.shell(path) if function is None else rope_launch.python(path, function)
+
+    assert launch.recording == rope_snapshot
 
 
 def test_two_nodes(rope_launch: RopeLaunch):
