@@ -27,6 +27,8 @@ OPTIONS = pytest.StashKey[options.Options]()
 PROJECT = pytest.StashKey["Project"]()
 LAUNCHING = pytest.StashKey["Launching"]()
 ADDED = pytest.StashKey[frozenset["Path"]]()
+# A launcher runs several processes, where a definition runs one.
+LAUNCHER_TAKES = 3
 EXPECTATIONS = pytest.StashKey[dict[str, list["Expectation"]]]()
 
 
@@ -128,7 +130,9 @@ def launching_of(config: pytest.Config) -> Launching:
         from pytest_ropecontract.launching import Launching
 
         given = options_of(config)
-        config.stash[LAUNCHING] = Launching(project_of(config), given.launching, given.time_limit)
+        config.stash[LAUNCHING] = Launching(
+            project_of(config), given.launching, LAUNCHER_TAKES * given.time_limit
+        )
     return config.stash[LAUNCHING]
 
 

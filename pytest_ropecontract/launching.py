@@ -56,12 +56,12 @@ class Launched:
 
     Attributes:
         training: The command.
-        model: The definition that it names, or None where that cannot be told.
+        model: The definition that it names.
         resolution: What is built from it.
     """
 
     training: Training
-    model: str | None
+    model: str
     resolution: Resolution
 
 
@@ -220,21 +220,30 @@ class Launching:
                 remedy="name the scripts that train in rope_contract_training, default: "
                 + " ".join(training.DEFAULT_SCRIPTS),
             )
-        if found.unclear:
-            first = found.unclear[0]
-            raise RopeContractError(
-                f"{name}: cannot be told what is launched: {first.reason}",
-                origin=first.command.origin,
-                remedy="write the program and its flags where the launcher expands them",
-            )
         results: list[Launched] = []
         findings: list[Finding] = []
+        # What cannot be told of one command hides nothing of the others.
+        errors = [
+            RopeContractError(
+                f"{name}: cannot be told what is launched: {one.reason}",
+                origin=one.command.origin,
+                remedy="write the program and its flags where the launcher expands them",
+            )
+            for one in found.unclear
+        ]
         for one in found.training:
-            resolution = self.project.resolve(one.argv)
-            named = self._name(launcher, name, one)
-            results.append(Launched(one, named.model, resolution))
-            findings.extend(self._check(named, one, resolution, expectations))
-        return Inspection(name, recording, tuple(results), tuple(dict.fromkeys(findings)))
+            try:
+                resolution = self.project.resolve(one.argv)
+                named = self._name(launcher, name, one)
+                results.append(Launched(one, named.model, resolution))
+                checked = self._check(named, one, resolution, expectations)
+            except RopeContractError as error:
+                errors.append(error)
+            else:
+                findings.extend(finding for finding in checked if finding not in findings)
+        return Inspection(
+            name, recording, tuple(results), tuple(findings), errors[0] if errors else None
+        )
 
     def _check(
         self,

@@ -28,10 +28,10 @@ def test_launch(launcher: Launcher, request: pytest.FixtureRequest) -> None:
     inspection = launching_of(request.config).inspect(launcher, expectations)
     document = launch_document(request.config, inspection)
     request.node.stash[LAUNCH] = document
+    failed = [one for one in inspection.findings if one.status == "fail"]
     error = document["launcher"]["error"]
     if error is not None:
-        pytest.fail(error, pytrace=False)
-    failed = [one for one in inspection.findings if one.status == "fail"]
+        pytest.fail("\n\n".join([error, *(one.text() for one in failed)]), pytrace=False)
     if failed:
         raise ContractFailed(failed)
     allowed = [one for one in inspection.findings if one.status == "allowed"]

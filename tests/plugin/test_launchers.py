@@ -185,6 +185,19 @@ def test_every_training_command_is_checked(example: Project) -> None:
     assert "rotary_base is 2, and" in text
 
 
+def test_what_cannot_be_told_of_one_command_hides_nothing_of_another(project: Project) -> None:
+    project.model("mla", f"{MLA} --rope-type rope")
+    launcher = shell(
+        project,
+        "python3 train.py --num-layers 3\n"
+        f"python3 train.py {MLA} --rope-type rope --rotary-base 7\n",
+    )
+    text = only(project, launcher).text("scripts/run.sh::test_launch[run]")
+
+    assert text.startswith("scripts/run.sh: cannot be told which definition it launches\n")
+    assert "launcher-override: scripts/run.sh: mla: rotary_base is 7" in text
+
+
 def test_a_flag_that_rotates_nothing_may_be_repeated(project: Project) -> None:
     project.model("mla", f"{MLA} --rope-type rope")
     launcher = shell(project, f"python3 train.py {MLA} --rope-type rope --num-layers 4\n")
