@@ -47,10 +47,10 @@ def show(root: Path, folder: Path) -> None:
             (folder / one.name).symlink_to(one)
 
 
-def written(folder: Path, root: Path) -> Mapping[str, str]:
+def written(folder: Path, root: Path | None = None) -> Mapping[str, str]:
     """Return the texts of the files in a folder by their paths relative to it, in order.
 
-    The links to the project are left out.
+    The links to a project are left out, where its folder is given.
 
     A link is shown as ``-> TARGET`` and is not followed. Bytes that are no UTF-8 are replaced, and
     of a large file the first megabyte is read.
@@ -58,7 +58,7 @@ def written(folder: Path, root: Path) -> Mapping[str, str]:
     found = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if path.is_symlink() and path.readlink() == root / name:
+        if root is not None and path.is_symlink() and path.readlink() == root / name:
             continue
         if path.is_symlink():
             found[name] = f"-> {path.readlink()}"
