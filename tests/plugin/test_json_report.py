@@ -44,7 +44,7 @@ def mixed(project: Project) -> Project:
 def test_top_level(mixed: Project) -> None:
     report = mixed.run(REPORT).report
 
-    assert list(report) == ["schema", "plugin", "surface", "models"]
+    assert list(report) == ["schema", "plugin", "surface", "models", "launchers"]
     assert report["schema"] == 1
     assert report["plugin"] == metadata.version("pytest-ropecontract")
     assert report["surface"] == {
