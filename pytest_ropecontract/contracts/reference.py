@@ -185,4 +185,16 @@ PAGES: dict[Rule, RulePage] = {
         "embedding, and RotaryEmbedding returns one result (kind rope: --rope-type rope)",
         "Let the adapter take what the class returns, or declare the kind that it is written for.",
     ),
+    "launcher-override": RulePage(
+        "a launched command line builds another RoPE than the definition that the launcher "
+        "names, or a variable that should have changed it reaches no flag",
+        "fails",
+        "The flags that train are those of the launched command. A launcher adds, repeats and "
+        "replaces flags, or expands another definition than that of the checkpoint it names; "
+        "every contract of the definition then holds, and the training run does not keep it.",
+        "launcher-override: scripts/run-kimi-k2.sh: kimi-k2: rotary_base is 10000, and kimi-k2, "
+        "which --hf-checkpoint Kimi-K2-Instruct names, builds 50000",
+        "Launch the definition's own flags, or define what is launched under a name of its own "
+        "and name that in rope_contract_launchers.",
+    ),
 }

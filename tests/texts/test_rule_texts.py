@@ -11,8 +11,10 @@ import pytest
 from mistakes import write
 
 from pytest_ropecontract.cli import main
+from pytest_ropecontract.contracts import launched
 from pytest_ropecontract.contracts.expectation import read
 from pytest_ropecontract.contracts.findings import RULES, Finding
+from pytest_ropecontract.contracts.launched import Named
 from pytest_ropecontract.contracts.reference import PAGES
 from pytest_ropecontract.definitions import Registry
 from pytest_ropecontract.marks import ContractFailed
@@ -120,6 +122,12 @@ class Made:
         argv = f"{MLA} --rope-type rope --spec frame.adapter get_spec"
         return self.project(argv).check_arity(MODEL)
 
+    def launched(self) -> Sequence[Finding]:
+        project = self.project(YARN)
+        named = Named("scripts/run-kimi-k2.sh", MODEL, "--hf-checkpoint Kimi-K2-Instruct")
+        other = f"{YARN} --rotary-base 10000".split()
+        return launched.check(named, project.resolve(other), project.resolve(MODEL))
+
     def omitted(self) -> Sequence[Finding]:
         found = self.project(YARN).search_omissions(MODEL, [], 0, None)
         return () if found is None else found.findings
@@ -154,6 +162,7 @@ BROKEN: dict[str, Callable[[Made], Sequence[Finding]]] = {
         YARN, {**PUBLISHED, "rope_scaling": {**PUBLISHED["rope_scaling"], "attn_factor": 1.0}}
     ),
     "return-arity": lambda made: made.adapted(),
+    "launcher-override": lambda made: made.launched(),
 }
 
 
