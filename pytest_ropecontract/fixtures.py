@@ -204,7 +204,8 @@ def rope_contract_of(request: pytest.FixtureRequest) -> RopeContractOf:
 
         name = model or _own_model(request)
         try:
-            resolution = resolve_config(config, **arguments)
+            surface = project.pipeline.megatron.surface
+            resolution = resolve_config(config, surface, **arguments)
             expectations = marks.expectations_of(request.session, name)
             known = expectations or project.checkpoints(project.registry[name].name)
             findings = project.check_config(name, resolution, expectations)

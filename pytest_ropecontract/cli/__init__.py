@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pytest_ropecontract.cli import explain, rule, snapshot, surface
+from pytest_ropecontract.cli import checkpoint, explain, rule, snapshot, surface
 from pytest_ropecontract.errors import RopeContractError
 
 if TYPE_CHECKING:
@@ -87,6 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     explain.add_command(commands)
     rule.add_command(commands)
+    checkpoint.add_commands(commands)
     surface.add_commands(commands)
     snapshot.add_commands(commands)
     return parser

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_ropecontract.cli import comparing, importing
+from pytest_ropecontract.cli import comparing, importing, output
 from pytest_ropecontract.errors import RopeContractError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
 
     from pytest_ropecontract.cli.comparing import Commands
 
@@ -58,14 +55,13 @@ def add_commands(commands: Commands) -> None:
         "as a JSON file for --rope-contract-surface.",
         allow_abbrev=False,
     )
-    recording.add_argument("-o", "--output", metavar="FILE", required=True, help="what to write")
+    output.add_arguments(recording)
     recording.add_argument(
         "--name",
         help="what to call the surface; by default after the distribution or the commit that "
         "it is recorded from, and the modules of --arguments",
     )
     importing.add_arguments(recording)
-    recording.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
     recording.set_defaults(run=record_surface)
 
     comparing.add_commands(under)
@@ -113,11 +109,9 @@ def record_surface(options: argparse.Namespace) -> None:
     target = Path(options.output)
     if options.name is not None:
         _check_name(options.name)
-    with _writing(target):
-        _check_target(target, overwrite=options.force)
+    output.check(target, overwrite=options.force)
     surface = importing.record(options.arguments, options.pythonpath, name=options.name)
-    with _writing(target):
-        _write(target, dump(surface))
+    output.write(target, dump(surface))
     print(f"recorded {surface.name}, {len(surface.options)} options, in {target}")
 
 
@@ -133,44 +127,3 @@ def _check_name(name: str) -> None:
         raise RopeContractError(
             f"--name: {name} is the name of a shipped surface", remedy="give it a name of its own"
         )
-
-
-def _check_target(target: Path, *, overwrite: bool) -> None:
-    """Find out before a recording, which takes a while, that it could not be written."""
-    if target.is_dir():
-        raise RopeContractError(f"{target} is a folder", remedy="name a file in it")
-    if not target.parent.is_dir():
-        raise RopeContractError(
-            f"there is no folder {str(target.parent)!r}",
-            origin=f"-o {target}",
-            remedy="create it, or name another file",
-        )
-    if target.exists() and not overwrite:
-        raise RopeContractError(
-            f"{target} exists already", remedy="name another file, or overwrite it with --force"
-        )
-
-
-def _write(target: Path, text: str) -> None:
-    """Write a file so that nobody ever sees a part of it."""
-    final = target.resolve()
-    partial = final.with_name(f".{final.name}.{os.getpid()}")
-    try:
-        with partial.open("x", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-        partial.replace(final)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            partial.unlink()
-        raise
-
-
-@contextlib.contextmanager
-def _writing(target: Path) -> Iterator[None]:
-    """Raise what the system refuses as an error that names the file."""
-    try:
-        yield
-    except OSError as error:
-        raise RopeContractError(
-            f"{target} cannot be written: {error.strerror}", remedy="name another file"
-        ) from error

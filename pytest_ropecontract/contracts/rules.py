@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_ropecontract.rope.config import RopeConfig
     from pytest_ropecontract.rope.resolution import Resolution
 
+NO_FUSION = "--no-rope-fusion"
 # Flags whose only purpose is rotation, by dest, and the field whose value each would be.
 ROPE_DESTS: dict[str, tuple[str, ...]] = {
     "rope_type": ("kind",),
@@ -141,7 +142,7 @@ def _refused(model: str, resolution: Resolution, pipeline: Pipeline) -> Iterator
         "model": "building the model",
     }[refused.by]
     fusion = "rope_fusion" in refused.message and resolution.parsed.namespace.get("rope_type")
-    fix = "declare --no-rope-fusion" if fusion == "rope" else "correct the flags that it names"
+    fix = f"declare {NO_FUSION}" if fusion == "rope" else "correct the flags that it names"
     yield Finding(
         "config-refused",
         model,

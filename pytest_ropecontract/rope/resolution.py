@@ -15,7 +15,7 @@ from pytest_ropecontract.rope.config import FIELDS, RopeConfig, check_types
 from pytest_ropecontract.rope.frequencies import magnitude, rotated_width, softmax_multiplier
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_ropecontract.megatron.backend import Config
     from pytest_ropecontract.megatron.pipeline import Parsed, Pipeline
@@ -147,6 +147,60 @@ def resolve_parsed(pipeline: Pipeline, tokens: tuple[str, ...], parsed: Parsed) 
     return _Builder(pipeline, parsed, config).resolution(tokens)
 
 
+def fields_of(
+    path: RotaryPath, look_up: Callable[[str, Argument], tuple[Any, Source]]
+) -> tuple[dict[str, Any], dict[str, Source]]:
+    """Return the fields of what a path constructs, and where they come from.
+
+    Args:
+        path: The way to a rotary embedding.
+        look_up: Gives the value of an argument, or of what the attention reads, by its name.
+
+    Raises:
+        OverflowError, TypeError, ValueError: Values from which no embedding follows.
+    """
+    values: dict[str, Any] = {}
+    sources: dict[str, Source] = {}
+    if path.kind == "none":
+        return values, sources
+    table = YARN_ARGUMENTS if path.kind == "yarn" else COMMON_ARGUMENTS
+    for argument, name in table.items():
+        if argument in path.arguments:
+            values[name], source = look_up(argument, path.arguments[argument])
+            sources[name] = dataclasses.replace(source, argument=argument)
+    _adjust(path, values, sources)
+    values["softmax_multiplier"] = 1.0
+    if "softmax_factor" in path.reads:
+        factor, _ = look_up("softmax_factor", path.reads["softmax_factor"])
+        mscale, _ = look_up("softmax_mscale", path.reads["softmax_mscale"])
+        values["softmax_multiplier"] = softmax_multiplier(factor, mscale)
+    for role, name in (("mrope_section", "mrope_section"), ("no_rope_freq", "no_rope_layers")):
+        if role in path.reads:
+            value, source = look_up(role, path.reads[role])
+            if isinstance(value, list | tuple):
+                values[name], sources[name] = tuple(value), source
+    return values, sources
+
+
+def _adjust(path: RotaryPath, values: dict[str, Any], sources: dict[str, Source]) -> None:
+    """Derive what is not an argument, and leave out what the class does not use."""
+    if path.kind == "yarn":
+        values["magnitude"] = magnitude(
+            values["rotary_scaling_factor"], values["mscale"], values["mscale_all_dim"]
+        )
+        return
+    values["magnitude"] = 1.0
+    values["rotary_dim"] = rotated_width(values["rotary_dim"], values["rotary_percent"])
+    if values.get("rope_scaling"):
+        values["original_max_position_embeddings"] = LLAMA3_ORIGINAL_LENGTH
+        sources["original_max_position_embeddings"] = Source(
+            "constructor-default", f"{path.rotary_class}._apply_scaling"
+        )
+    elif "rope_scaling_factor" in values:
+        values["rope_scaling_factor"] = None
+        del sources["rope_scaling_factor"]
+
+
 class _Builder:
     """Applies the rotary rules of a surface to a namespace and a config."""
 
@@ -199,57 +253,19 @@ class _Builder:
         )
 
     def _fields(self, path: RotaryPath) -> None:
-        if path.kind == "none":
-            return
-        table = YARN_ARGUMENTS if path.kind == "yarn" else COMMON_ARGUMENTS
         unknown = set(self.overridden) - set(path.arguments)
-        if unknown:
+        if unknown and path.kind != "none":
             raise PipelineCallError(
                 f"rope_contract_rotary: {self.override_name} returned {min(unknown)!r}, "
                 f"which {path.rotary_class} does not take",
                 remedy=f"its arguments are {', '.join(path.arguments)}",
             )
-        for argument, name in table.items():
-            if argument not in path.arguments:
-                continue
-            self.values[name] = self._value(path.arguments[argument])
-            self.sources[name] = self._source(path, argument)
-            if argument in self.overridden:
-                self.values[name] = self.overridden[argument]
-                self.sources[name] = Source("filled", self.override_name, argument=argument)
-        self._adjust(path)
+        self.values, self.sources = fields_of(path, lambda *one: self._found(path, *one))
 
-    def _adjust(self, path: RotaryPath) -> None:
-        """Derive what is not an argument, and leave out what the class does not use."""
-        values = self.values
-        if path.kind == "yarn":
-            values["magnitude"] = magnitude(
-                values["rotary_scaling_factor"], values["mscale"], values["mscale_all_dim"]
-            )
-        else:
-            values["magnitude"] = 1.0
-            values["rotary_dim"] = rotated_width(values["rotary_dim"], values["rotary_percent"])
-            if values.get("rope_scaling"):
-                values["original_max_position_embeddings"] = LLAMA3_ORIGINAL_LENGTH
-                self.sources["original_max_position_embeddings"] = Source(
-                    "constructor-default", f"{path.rotary_class}._apply_scaling"
-                )
-            elif "rope_scaling_factor" in values:
-                values["rope_scaling_factor"] = None
-                del self.sources["rope_scaling_factor"]
-        values["softmax_multiplier"] = 1.0
-        if "softmax_factor" in path.reads:
-            values["softmax_multiplier"] = softmax_multiplier(
-                self._value(path.reads["softmax_factor"]),
-                self._value(path.reads["softmax_mscale"]),
-            )
-        for role, name in (("mrope_section", "mrope_section"), ("no_rope_freq", "no_rope_layers")):
-            if role not in path.reads:
-                continue
-            value = self._value(path.reads[role])
-            if isinstance(value, list | tuple):
-                values[name] = tuple(value)
-                self.sources[name] = self._argument_source(path.reads[role], path, role)
+    def _found(self, path: RotaryPath, name: str, argument: Argument) -> tuple[Any, Source]:
+        if name in self.overridden and name in path.arguments:
+            return self.overridden[name], Source("filled", self.override_name)
+        return self._value(argument), self._argument_source(argument, path, name)
 
     def _value(self, argument: Argument) -> Any:
         if argument.origin == "config" and argument.name is not None:
@@ -257,10 +273,6 @@ class _Builder:
         if argument.origin == "args" and argument.name is not None:
             return self.parsed.namespace.get(argument.name)
         return argument.value
-
-    def _source(self, path: RotaryPath, argument: str) -> Source:
-        source = self._argument_source(path.arguments[argument], path, argument)
-        return dataclasses.replace(source, argument=argument)
 
     def _argument_source(self, argument: Argument, path: RotaryPath, name: str) -> Source:
         if argument.origin == "args" and argument.name is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import inspect
 import math
 from typing import Any
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from published_configs import PUBLISHED, Config
 
 from pytest_ropecontract.contracts.checkpoints import expected, keys, model_types
+from pytest_ropecontract.contracts.checkpoints.blocks import KINDS, UNBUILDABLE
 from pytest_ropecontract.contracts.checkpoints.published import PublishedRope
 from pytest_ropecontract.contracts.checkpoints.reader import read
 from pytest_ropecontract.rope.config import RopeConfig
@@ -30,19 +32,26 @@ CLOSE = 2e-6
 LLAMA3_CLOSE = 2e-5
 
 
+def parameters_of(config: Any, layer_type: str | None) -> Config:
+    return config.rope_parameters if layer_type is None else config.rope_parameters[layer_type]
+
+
+def width_of(config: Any, layer_type: str | None) -> int:
+    shaped = config
+    if getattr(config, "is_heterogeneous", False):
+        shaped = config.per_layer_config[layer_type]
+    head = getattr(shaped, "head_dim", None) or shaped.hidden_size // shaped.num_attention_heads
+    return int(head * parameters_of(config, layer_type).get("partial_rotary_factor", 1.0))
+
+
 def computed_by_transformers(
     config: Any, layer_type: str | None = None
 ) -> tuple[list[float], float]:
     """Return frequencies and magnitude, as a model of this config would have them."""
-    parameters = config.rope_parameters
-    parameters = parameters if layer_type is None else parameters[layer_type]
+    parameters = parameters_of(config, layer_type)
     name = parameters["rope_type"]
     if name == "default":
-        shaped = config
-        if getattr(config, "is_heterogeneous", False):
-            shaped = config.per_layer_config[layer_type]
-        head = getattr(shaped, "head_dim", None) or shaped.hidden_size // shaped.num_attention_heads
-        width = int(head * parameters.get("partial_rotary_factor", 1.0))
+        width = width_of(config, layer_type)
         exponents = torch.arange(0, width, 2, dtype=torch.float32) / width
         return (1.0 / (parameters["rope_theta"] ** exponents)).tolist(), 1.0
     function = rope_utils.ROPE_INIT_FUNCTIONS[name]
@@ -144,6 +153,12 @@ def test_types_that_megatron_does_not_have(name: str) -> None:
     assert computed_by_transformers(transformers.LlamaConfig(**copy.deepcopy(document)))
     assert rope.rope_type == name
     assert rope.kind is None
+    assert rope.refusal == UNBUILDABLE[name]
+
+
+def test_every_type_is_built_or_refused() -> None:
+    assert set(keys.TYPES) == set(KINDS) | set(UNBUILDABLE)
+    assert not set(KINDS) & set(UNBUILDABLE)
 
 
 def text_config(config: Config) -> tuple[str, Config]:
@@ -151,32 +166,48 @@ def text_config(config: Config) -> tuple[str, Config]:
     return inner["model_type"], {key: value for key, value in inner.items() if key != "model_type"}
 
 
-KNOWN = [
-    name
-    for name, one in PUBLISHED.items()
-    if text_config(one.config)[0] in CONFIGS
-    and one.values["kind" if "kind" in one.values else "rotary_base"] != "none"
-]
+def config_of(name: str) -> Any:
+    """Return what transformers makes of a published config.
 
-
-def test_most_published_configs_are_of_known_classes() -> None:
-    assert len(KNOWN) > len(PUBLISHED) / 2
-
-
-@pytest.mark.parametrize("name", KNOWN)
-def test_published_config(name: str) -> None:
+    Where it has no class of this model type, because the repository brings its own code, it
+    is a Llama's: the functions that compute are the same.
+    """
     model_type, document = text_config(PUBLISHED[name].config)
     if "layer_types" in document:
         document["num_hidden_layers"] = len(document["layer_types"])
-    config = CONFIGS[model_type](**copy.deepcopy(document)).get_text_config()
-    for rope in read(PUBLISHED[name].config).ropes:
-        if rope.kind is None or not {"rotary_base", "rotary_dim"} <= set(rope.values):
-            continue
-        if "qk_rope_head_dim" in document and model_type != "deepseek_v4":
-            # Classes derive it, some under the name head_dim, which the file has for another.
-            config.head_dim = config.qk_rope_head_dim = document["qk_rope_head_dim"]
-        as_used = as_text(rope) if rope.values.get("mrope_section") else rope
-        assert_same(as_used, config, label(rope, config))
+    known = model_type if model_type in CONFIGS else "llama"
+    config = CONFIGS[known](**copy.deepcopy(document)).get_text_config()
+    if "qk_rope_head_dim" in document and model_type != "deepseek_v4":
+        # Classes derive it, some under the name head_dim, which the file has for another.
+        config.head_dim = config.qk_rope_head_dim = document["qk_rope_head_dim"]
+    return config
+
+
+ROTATING = [name for name, one in PUBLISHED.items() if one.values.get("kind") != "none"]
+
+
+@pytest.mark.parametrize("name", ROTATING)
+def test_published_config(name: str) -> None:
+    config = config_of(name)
+    ropes = read(PUBLISHED[name].config).ropes
+    assert ropes
+    for rope in ropes:
+        where = label(rope, config)
+        if rope.kind is None:
+            assert rope.refusal == UNBUILDABLE[rope.rope_type]
+            assert rope.rope_type == parameters_of(config, where)["rope_type"]
+        else:
+            used = as_text(rope) if rope.values.get("mrope_section") else rope
+            assert_same(completed(used, config, where), config, where)
+
+
+def completed(rope: PublishedRope, config: Any, layer_type: str | None) -> PublishedRope:
+    """Return the embedding with what the file leaves to the class: base and width."""
+    left = {
+        "rotary_base": parameters_of(config, layer_type)["rope_theta"],
+        "rotary_dim": width_of(config, layer_type),
+    }
+    return dataclasses.replace(rope, values={**left, **rope.values})
 
 
 def as_text(rope: PublishedRope) -> PublishedRope:

@@ -212,6 +212,11 @@ def pipe(path: Path) -> None:
     os.mkfifo(path)
 
 
+def device(path: Path) -> None:
+    path.unlink()
+    path.symlink_to("/dev/zero")
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -232,6 +237,12 @@ def pipe(path: Path) -> None:
         ),
         (b'{"rope_theta": ' + b"9" * 5000 + b"}", " has a number of too many digits"),
         (b"[" * 200_000, " is nested too deeply"),
+        ('{"rope_theta": 10000}'.encode("utf-16"), " is not UTF-8 text"),
+        (
+            b'{"rope_theta": 1, "rope_theta": 2}',
+            " states 'rope_theta' twice, with different values",
+        ),
+        (device, " is no file"),
         (large, " is too large: more than 8 MB"),
         (folder, " is a folder without config.json"),
         (link_in_a_circle, " cannot be read: Too many levels of symbolic links"),
@@ -417,6 +428,63 @@ def test_example_adapter_with_plain_rope(example: Project) -> None:
         f"the rotary embedding, and RotaryEmbedding returns one result "
         f"(kind rope: --rope-type rope)"
     )
+
+
+def checkpoint_item(name: str) -> str:
+    suffix = "sh" if name == "moonlight" else "py"
+    return f"scripts/models/{name}.{suffix}::test_checkpoint[{name}]"
+
+
+def test_example_agrees_with_what_is_published(example: Project) -> None:
+    """What cannot agree is allowed, with its size."""
+    deviating = {
+        "glm5-744B-A40B": "numerically identical",
+        "llama3.2-3B-Instruct": "35 of 64 frequencies differ, largest ratio 4",
+        "qwen3.5-27B": "the same where all axes of a position are equal",
+    }
+    done = run(example, "-k", "checkpoint", "--rope-contract-report=report.json")
+
+    published = {path.stem for path in (example.root / "tests/checkpoints").iterdir()}
+    assert {checkpoint_item(name) for name in published} <= done.outcomes.keys()
+    allowed = {checkpoint_item(name) for name in deviating}
+    assert {name for name, outcome in done.outcomes.items() if outcome == "xfailed"} == allowed
+    assert {done.outcomes[name] for name in done.outcomes.keys() - allowed} == {"passed"}
+    for name, size in deviating.items():
+        (finding,) = [one for one in done.reported(name)["findings"] if one["effect"]]
+        assert size in finding["effect"]
+
+
+def test_example_against_another_release(example: Project) -> None:
+    """K2-Instruct and K2-Instruct-0905 are one definition with two checkpoints."""
+    published = json.loads((example.root / "tests/checkpoints/kimi-k2.json").read_text())
+    published["rope_scaling"]["factor"] = 64.0
+    published["max_position_embeddings"] = 262144
+    (example.root / "tests/checkpoints/kimi-k2@0905.json").write_text(json.dumps(published))
+
+    text = run(example, "-k", "checkpoint and kimi").text(checkpoint_item("kimi-k2"))
+
+    assert text.count("checkpoint: kimi-k2:") == 1
+    assert text.startswith(
+        "checkpoint: kimi-k2: rotary_scaling_factor is 32 (declared: --rotary-scaling-factor 32), "
+        "the checkpoint's is 64 (tests/checkpoints/kimi-k2@0905.json: rope_scaling.factor)"
+    )
+
+
+@pytest.mark.parametrize("name", ["glm4.7-flash", "joyai-llm-flash"])
+def test_example_without_a_rope_type_differs_in_kind_only(example: Project, name: str) -> None:
+    path = example.root / f"scripts/models/{name}.py"
+    text = path.read_text()
+    for spelled in ('*("--rope-type", "rope"),', "--rope-type rope"):
+        text = text.replace(spelled, "")
+    path.write_text(text)
+
+    said = run(example, "-k", f"checkpoint and {name.partition('.')[0]}").text(
+        checkpoint_item(name)
+    )
+
+    assert said.count(f"checkpoint: {name}:") == 1
+    assert said.startswith(f"checkpoint: {name}: kind is yarn (filled: ")
+    assert "\n  size:     numerically identical" in said
 
 
 # Configs that were built in code

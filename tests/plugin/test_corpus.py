@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -12,7 +13,11 @@ from typing import Any
 
 import pytest
 from plugin_project import EXAMPLE, REPORT, Project, Run
+from published_configs import PUBLISHED
+from published_definitions import REAL
 
+# What test_checkpoint finds; the other rules are those about definitions.
+COMPARED = ("checkpoint", "unreachable-field", "unknown-checkpoint-key")
 CORPUS = os.environ.get("ROPE_CONTRACT_CORPUS", "")
 
 pytestmark = pytest.mark.skipif(not CORPUS, reason="ROPE_CONTRACT_CORPUS names no corpus")
@@ -46,9 +51,19 @@ def corpus(run: Path, results: dict[str, Run], pytester: pytest.Pytester) -> Run
             rope_contract_defaults=["ropeframe.arguments:set_default_megatron_args"],
             rope_contract_stubs=["ropeframe.arguments:validate_gpus"],
         )
-        results["run"] = project.run(REPORT, "-k", "declared")
-        results["run"].models = {model["name"]: model for model in results["run"].report["models"]}
+        publish(project)
+        done = project.run_without("--rope-contract", REPORT, "-k", "declared or checkpoint")
+        done.models = {model["name"]: model for model in done.report["models"]}
+        results["run"] = done
     return results["run"]
+
+
+def publish(project: Project) -> None:
+    """Give every definition the checkpoints that it is of."""
+    for model, name in REAL:
+        suffix = "@0905" if name.endswith("-0905") else ""
+        text = json.dumps(PUBLISHED[name].config)
+        project.write(f"tests/checkpoints/{model}{suffix}.json", text)
 
 
 def rope(run: Run, name: str, *fields: str) -> tuple[Any, ...]:
@@ -70,7 +85,7 @@ def test_no_definition_ends_the_run(corpus: Run) -> None:
 
     assert "INTERNALERROR" not in corpus.out + corpus.err
     assert set(corpus.models) == files
-    assert len(corpus.outcomes) == len(files)
+    assert len([one for one in corpus.outcomes if "::test_declared" in one]) == len(files)
     assert not [one for one in corpus.models.values() if one["error"]]
 
 
@@ -105,7 +120,7 @@ def test_flash_models_and_the_glm5_family_are_implicit_yarn_of_factor_one(corpus
 def test_llama_32_has_an_inert_flag(corpus: Run) -> None:
     name = "llama3.2-3B-Instruct"
 
-    assert rules(corpus, name) == {"inert-flag"}
+    assert rules(corpus, name) - set(COMPARED) == {"inert-flag"}
     assert "--rotary-scaling-factor" in messages(corpus, name, "inert-flag")[0]
     assert rope(corpus, name, "rope_scaling_factor") == (8.0,)
     origins = corpus.models[name]["origins"]
@@ -153,3 +168,16 @@ def test_flags_that_megatron_does_not_know_are_named(corpus: Run) -> None:
     assert rejected
     for name, texts in rejected.items():
         assert all("has no flag --" in text or "argument --" in text for text in texts), name
+
+
+@pytest.mark.parametrize("model", sorted({model for model, _ in REAL}))
+def test_definition_against_its_checkpoints(corpus: Run, model: str) -> None:
+    expected = [one for (name, _), fields in REAL.items() if name == model for one in fields]
+
+    found = [one for one in corpus.models[model]["findings"] if one["rule"] in COMPARED]
+
+    assert [one["field"] for one in found] == [field for field, _ in expected]
+    for finding, (_, size) in zip(found, expected, strict=True):
+        assert size in finding["effect"]
+    outcome = corpus.outcomes[f"models/{model}.txt::test_checkpoint[{model}]"]
+    assert outcome == ("failed" if expected else "passed")

@@ -9,6 +9,7 @@ import pytest
 
 from pytest_ropecontract import RopeConfig
 from pytest_ropecontract.errors import RopeContractError
+from pytest_ropecontract.megatron.surface_files import load_shipped, shipped
 from pytest_ropecontract.rope.built import resolve_config
 
 
@@ -133,6 +134,22 @@ def test_arguments_of_the_model() -> None:
     assert rope.rotary_percent == 1.0
 
 
+@pytest.mark.parametrize("name", shipped())
+def test_arguments_that_a_command_line_does_not_give(name: str) -> None:
+    """The model hands them on in every version, be there a flag that reaches them or not."""
+    rope = resolve_config(
+        TransformerConfig(),
+        load_shipped(name),
+        position_embedding_type="rope",
+        rope_scaling=True,
+        rope_scaling_factor=32.0,
+        seq_len_interpolation_factor=2,
+    ).rope
+
+    assert rope is not None
+    assert (rope.rope_scaling_factor, rope.seq_len_interpolation_factor) == (32.0, 2)
+
+
 def test_defaults_of_the_model_are_its_constructors() -> None:
     resolution = resolve_config(TransformerConfig(), position_embedding_type="rope")
 
@@ -203,6 +220,48 @@ def test_hybrid_model() -> None:
     assert (rope.attention, rope.rope_scaling) == ("hybrid", False)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "kind"), [("M*M*", "none"), ("M*M*/+", "yarn"), ("MDMD", "yarn")]
+)
+def test_hybrid_model_with_latent_attention(pattern: str, kind: str) -> None:
+    """Its layers are of latent attention only where the pattern says so."""
+    config = MLATransformerConfig()
+    config.hybrid_layer_pattern = pattern  # type: ignore[attr-defined]
+
+    assert RopeConfig.from_config(config).kind == kind
+
+
+def test_way_that_there_is_not() -> None:
+    """YaRN of common attention is not constructed with interleaved pairs."""
+    config = TransformerConfig(rotary_interleaved=True)
+
+    with pytest.raises(RopeContractError) as caught:
+        RopeConfig.from_config(config, position_embedding_type="yarn")
+
+    assert caught.value.headline == (
+        "megatron-core-0.19.2 has no rotary rule for this TransformerConfig"
+    )
+
+
+@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("latent", [False, True])
+def test_rules_are_those_of_a_surface(name: str, latent: bool) -> None:
+    """As from a command line: one without rotary rules for a kind refuses it."""
+    surface = load_shipped(name)
+    config = MLATransformerConfig() if latent else TransformerConfig()
+
+    resolution = resolve_config(config, surface, position_embedding_type="rope")
+
+    assert resolution.rope is not None
+    paths = [one for one in surface.paths.values() if one.attention == resolution.rope.attention]
+    (path,) = [one for one in paths if one.kind == resolution.rope.kind]
+    assert resolution.rope.rotary_class == path.rotary_class
+    changed = replace(surface, paths={**surface.paths, path.name: replace(path, returns=7)})
+    built = resolve_config(config, changed, position_embedding_type="rope").rope
+    assert built is not None
+    assert built.returns == 7
+
+
 def test_width_that_is_derived() -> None:
     config = TransformerConfig(kv_channels=None)
 
@@ -224,8 +283,8 @@ def test_width_that_is_derived() -> None:
             TransformerConfig(),
             {"position_embedding_type": "rotary"},
             (
-                "TransformerConfig: position_embedding_type is 'rotary', not one of rope, yarn, "
-                "mrope, none, learned_absolute, relative"
+                "TransformerConfig: position_embedding_type is 'rotary', not one of rope, "
+                "learned_absolute, relative, none, yarn, mrope"
             ),
         ),
         (

@@ -38,18 +38,12 @@ class Module:
     package: bool = False
 
     @functools.cached_property
-    def bindings(self) -> Mapping[str, ast.stmt]:
-        """The statements that bind the names of the module."""
-        bound: dict[str, ast.stmt] = {}
+    def bindings(self) -> Mapping[str, Sequence[ast.stmt]]:
+        """The statements that bind the names of the module: under a condition, several."""
+        bound: dict[str, list[ast.stmt]] = {}
         for node in _statements(self.tree.body):
-            if isinstance(node, Definition):
-                bound[node.name] = node
-            elif isinstance(node, ast.Assign):
-                for target in node.targets:
-                    if isinstance(target, ast.Name):
-                        bound[target.id] = node
-            elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-                bound[node.target.id] = node
+            for name in _bound_by(node):
+                bound.setdefault(name, []).append(node)
         return bound
 
     @functools.cached_property
@@ -60,7 +54,27 @@ class Module:
             for node in ast.walk(self.tree)
             if isinstance(node, ast.ImportFrom)
             for alias in node.names
+            if alias.name != "*"
         }
+
+    @functools.cached_property
+    def imported_modules(self) -> Mapping[str, str]:
+        """The names that stand for a module: that module. A dotted name stands for itself."""
+        return {
+            alias.asname or alias.name: alias.name
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.Import)
+            for alias in node.names
+        }
+
+    @functools.cached_property
+    def star_imports(self) -> Sequence[str]:
+        """The modules all of whose names are imported."""
+        return [
+            _absolute(self, node)
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.ImportFrom) and any(one.name == "*" for one in node.names)
+        ]
 
 
 @dataclass(frozen=True)
@@ -141,7 +155,7 @@ def parts(sources: Sources, module: Module, function: str) -> list[Part]:
     """
     found: dict[int, Part] = {}
     wanted = deque([(module, function)])
-    if function not in module.bindings:
+    if not {function} & {*module.bindings, *module.imports} and not module.star_imports:
         wanted = deque((module, name) for name in module.bindings)
     seen: set[tuple[str, str]] = set()
     followed = {module.name}
@@ -150,19 +164,46 @@ def parts(sources: Sources, module: Module, function: str) -> list[Part]:
         if (owner.name, name) in seen:
             continue
         seen.add((owner.name, name))
-        node = owner.bindings.get(name)
-        if node is not None:
+        nodes = owner.bindings.get(name, ())
+        for node in nodes:
             found.setdefault(id(node), Part(owner, node))
             wanted.extend((owner, used) for used in _names(node))
-            continue
-        origin, original = owner.imports.get(name, ("", ""))
-        if not _is_followed(origin, module, followed):
-            continue
-        imported = sources.module(origin)
-        if imported is not None:
-            followed.add(origin)
-            wanted.append((imported, original))
+        for origin, original in () if nodes else _origins(owner, name):
+            if not _is_followed(origin, module, followed):
+                continue
+            imported = sources.module(origin)
+            if imported is not None:
+                followed.add(origin)
+                wanted.append((imported, original))
     return list(found.values())
+
+
+def _origins(module: Module, name: str) -> Iterator[tuple[str, str]]:
+    """Yield the modules that a name, which may be dotted, may come from, with its name there."""
+    origin, original = module.imports.get(name, ("", ""))
+    if origin:
+        yield origin, original
+        return
+    head, _, last = name.rpartition(".")
+    if not head:
+        yield from ((one, name) for one in module.star_imports)
+    elif head in module.imported_modules:
+        yield module.imported_modules[head], last
+    elif head in module.imports:
+        package, inner = module.imports[head]
+        yield f"{package}.{inner}" if package else inner, last
+
+
+def _bound_by(node: ast.stmt) -> list[str]:
+    """Return the names that a statement of a module binds."""
+    if isinstance(node, Definition):
+        return [node.name]
+    targets: Sequence[ast.expr] = ()
+    if isinstance(node, ast.Assign):
+        targets = node.targets
+    elif isinstance(node, ast.AnnAssign):
+        targets = [node.target]
+    return [target.id for target in targets if isinstance(target, ast.Name)]
 
 
 def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
@@ -177,7 +218,19 @@ def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _names(node: ast.AST) -> set[str]:
-    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+    """Return the names in a statement, those of attributes with what they are of."""
+    found = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+    dotted = (_dotted(one) for one in ast.walk(node) if isinstance(one, ast.Attribute))
+    return found.union(one for one in dotted if one is not None)
+
+
+def _dotted(node: ast.expr) -> str | None:
+    if isinstance(node, ast.Name):
+        return node.id
+    if not isinstance(node, ast.Attribute):
+        return None
+    inner = _dotted(node.value)
+    return None if inner is None else f"{inner}.{node.attr}"
 
 
 def _is_followed(name: str, adapter: Module, followed: set[str]) -> bool:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 SELECTORS = ("rope_type", "position_embedding_type")
 RESULT_TESTS = frozenset({"isinstance", "len", "is_tensor", "type", "hasattr"})
+SPELLINGS = ("lower", "upper", "casefold", "strip")
 _UNKNOWN = object()
 # Names may be bound to one another.
 _DEEPEST = 20
@@ -27,7 +28,7 @@ class Facts:
         returns: How many results its ``forward`` gives.
         rotary: Names under which the embedding is held.
         results: Names that hold its result.
-        bound: Names that are bound to a condition.
+        bound: Names that are bound to an expression, and attributes, with a dot before.
     """
 
     selectors: Mapping[str, Any]
@@ -53,8 +54,8 @@ def holds(  # noqa: PLR0911  # one way out for every kind of condition
         if ends in decided:
             return ends
         return None if None in decided else not ends
-    if isinstance(test, ast.Name) and test.id in facts.bound:
-        return holds(facts.bound[test.id], facts, depth + 1)
+    if (bound := _bound(test, facts)) is not None:
+        return holds(bound, facts, depth + 1)
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
         return _compared(test.left, test.ops[0], test.comparators[0], facts)
     if isinstance(test, ast.Call):
@@ -78,19 +79,20 @@ def matches(subject: ast.expr, pattern: ast.pattern, facts: Facts) -> bool | Non
 
 
 def _compared(left: ast.expr, operator: ast.cmpop, right: ast.expr, facts: Facts) -> bool | None:
-    value, constant = _selected(left, facts), _constant(right)
+    value, constant = _selected(left, facts), _constant(right, facts)
     if value is _UNKNOWN:
-        value, constant = _selected(right, facts), _constant(left)
+        value, constant = _selected(right, facts), _constant(left, facts)
+    if constant is None and last_name(left) in facts.results:
+        # There is a result, be it one tensor or two.
+        return {ast.Is: False, ast.IsNot: True}.get(type(operator))
     if value is _UNKNOWN or constant is _UNKNOWN:
         return None
     if isinstance(operator, ast.Eq | ast.Is):
         return bool(value == constant)
     if isinstance(operator, ast.NotEq | ast.IsNot):
         return bool(value != constant)
-    if isinstance(operator, ast.In) and isinstance(constant, tuple):
-        return value in constant
-    if isinstance(operator, ast.NotIn) and isinstance(constant, tuple):
-        return value not in constant
+    if isinstance(operator, ast.In | ast.NotIn) and isinstance(constant, tuple):
+        return (value in constant) == isinstance(operator, ast.In)
     return None
 
 
@@ -99,6 +101,10 @@ def _asked(call: ast.Call, facts: Facts) -> bool | None:  # noqa: PLR0911  # one
     name = last_name(call.func)
     if not call.args:
         return None
+    if name in ("startswith", "endswith") and isinstance(call.func, ast.Attribute):
+        value, constant = _selected(call.func.value, facts), _constant(call.args[0], facts)
+        texts = isinstance(value, str) and isinstance(constant, str)
+        return bool(getattr(value, name)(constant)) if texts else None
     subject = last_name(call.args[0])
     if name == "is_tensor" and subject in facts.results:
         return facts.returns == 1
@@ -137,23 +143,39 @@ def last_name(node: ast.AST) -> str | None:
     return node.attr if isinstance(node, ast.Attribute) else None
 
 
-def _selected(node: ast.expr, facts: Facts) -> Any:
+def _bound(node: ast.expr, facts: Facts) -> ast.expr | None:
+    """Return the expression that a name, or an attribute, is bound to."""
+    if isinstance(node, ast.Name):
+        return facts.bound.get(node.id)
+    return facts.bound.get(f".{node.attr}") if isinstance(node, ast.Attribute) else None
+
+
+def _selected(node: ast.expr, facts: Facts, depth: int = 0) -> Any:
     """Return the value of an expression that selects the kind, as the config has it."""
-    if isinstance(node, ast.Name) and node.id in facts.bound:
-        node = facts.bound[node.id]
     name = last_name(node)
     if isinstance(node, ast.Call) and last_name(node.func) == "getattr" and len(node.args) > 1:
         key = node.args[1]
         name = key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return _respelled(node.func, facts, depth)
     if name in SELECTORS and name in facts.selectors:
         return facts.selectors[name]
-    return _UNKNOWN
+    bound = _bound(node, facts)
+    return _UNKNOWN if bound is None or depth > _DEEPEST else _selected(bound, facts, depth + 1)
 
 
-def _constant(node: ast.expr) -> Any:
+def _respelled(method: ast.Attribute, facts: Facts, depth: int) -> Any:
+    """Return a value in other letters: ``config.rope_type.lower()``."""
+    value = _selected(method.value, facts, depth)
+    known = isinstance(value, str) and method.attr in SPELLINGS
+    return getattr(value, method.attr)() if known else _UNKNOWN
+
+
+def _constant(node: ast.expr, facts: Facts, depth: int = 0) -> Any:
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.Tuple | ast.List | ast.Set):
-        values = [_constant(one) for one in node.elts]
+        values = [_constant(one, facts, depth) for one in node.elts]
         return _UNKNOWN if any(one is _UNKNOWN for one in values) else tuple(values)
-    return _UNKNOWN
+    bound = _bound(node, facts)
+    return _UNKNOWN if bound is None or depth > _DEEPEST else _constant(bound, facts, depth + 1)

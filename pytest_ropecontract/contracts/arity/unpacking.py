@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -58,18 +59,53 @@ def find(parts: Sequence[Part], facts: Facts) -> list[Unpacking]:
         if _constructed(one.node, facts, frozenset()) is not None
     }
     held = _held(parts, builders) | {INHERITED}
-    facts = dataclasses.replace(facts, rotary=facts.rotary | held)
+    facts = dataclasses.replace(facts, rotary=facts.rotary | held, bound=_bound_once(parts))
     returns = _constructed_returns(functions, facts, frozenset(builders))
     facts = dataclasses.replace(facts, returns=returns)
     wrappers = _wrappers(functions, facts)
     found: dict[tuple[str, int], Unpacking] = {}
-    for one in functions.mentioning({*facts.rotary, *wrappers}):
-        walk = _Walk(facts, wrappers)
+    wanted = deque((one, _NOTHING) for one in functions.mentioning({*facts.rotary, *wrappers}))
+    seen: set[tuple[str, _Given]] = set()
+    while wanted:
+        one, given = wanted.popleft()
+        walk = _Walk(facts, wrappers, given)
         walk.function(one.node)
         for line, expected, returned in walk.mismatches:
             place = Unpacking(one.module, line, expected, returned)
             found.setdefault((one.module.name, line), place)
+        for name, handed in walk.handed:
+            if name in functions.defined and (name, handed) not in seen:
+                seen.add((name, handed))
+                wanted.append((functions.defined[name], handed))
     return sorted(found.values(), key=lambda one: (one.module.name, one.line))
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What a function is called with.
+
+    Attributes:
+        results: Parameters that hold the result of an embedding, with how many there are.
+        embeddings: Parameters that hold an embedding.
+    """
+
+    results: tuple[tuple[int | str, int], ...] = ()
+    embeddings: tuple[int | str, ...] = ()
+
+    def named(self, node: Function) -> tuple[dict[str, int], set[str]]:
+        """Return both by the names that a function gives them."""
+        names = [one.arg for one in (*node.args.posonlyargs, *node.args.args)]
+        if names[:1] in (["self"], ["cls"]):
+            del names[0]
+
+        def name(key: int | str) -> str:
+            return key if isinstance(key, str) else (names[key] if key < len(names) else "")
+
+        counts = {name(key): count for key, count in self.results}
+        return counts, {name(key) for key in self.embeddings}
+
+
+_NOTHING = _Given()
 
 
 @dataclass(frozen=True)
@@ -91,7 +127,7 @@ class _Functions:
             for node in ast.walk(part.node)
             if isinstance(node, Function)
         ]
-        self.by_name = {one.node.name: one.node for one in self.all}
+        self.defined = {one.node.name: one for one in self.all}
 
     def mentioning(self, names: Iterable[str]) -> list[_Defined]:
         """Return those that mention one of some names; no other has to be followed."""
@@ -100,7 +136,10 @@ class _Functions:
 
 
 def _identifiers(node: ast.AST) -> frozenset[str]:
-    return frozenset(name for one in ast.walk(node) if (name := last_name(one)) is not None)
+    names = {name for one in ast.walk(node) if (name := last_name(one)) is not None}
+    # An attribute may be named by a text.
+    texts = (one.value for one in ast.walk(node) if isinstance(one, ast.Constant))
+    return frozenset(names.union(one for one in texts if isinstance(one, str)))
 
 
 def _held(parts: Sequence[Part], builders: set[str]) -> set[str]:
@@ -114,6 +153,24 @@ def _held(parts: Sequence[Part], builders: set[str]) -> set[str]:
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
         if (name := last_name(target)) is not None and _makes(node.value, made)
     }
+
+
+def _bound_once(parts: Sequence[Part]) -> dict[str, ast.expr]:
+    """Return what the constants of modules and the attributes of ``self`` are bound to.
+
+    One that is bound to several things may be any of them, and is left out.
+    """
+    found: dict[str, list[ast.expr]] = {}
+    for part in parts:
+        for node in ast.walk(part.node):
+            if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+                continue
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                if isinstance(target, ast.Attribute):
+                    found.setdefault(f".{target.attr}", []).append(node.value)
+                elif isinstance(target, ast.Name) and node is part.node:
+                    found.setdefault(target.id, []).append(node.value)
+    return {name: values[0] for name, values in found.items() if len(values) == 1}
 
 
 def _makes(value: ast.expr, made: set[str]) -> bool:
@@ -154,7 +211,7 @@ def _constructed_returns(functions: _Functions, facts: Facts, builders: frozense
                     classes.add(str(name))
                 elif name in builders:
                     classes |= (
-                        _constructed(functions.by_name[str(name)], facts, frozenset()) or set()
+                        _constructed(functions.defined[str(name)].node, facts, frozenset()) or set()
                     )
     counts = {CLASS_RETURNS[name] for name in classes if name in CLASS_RETURNS}
     return counts.pop() if len(counts) == 1 else facts.returns
@@ -201,33 +258,51 @@ def _wrappers(functions: _Functions, facts: Facts) -> dict[str, int]:
 class _Walk:
     """Follows the statements of one function."""
 
-    def __init__(self, facts: Facts, wrappers: dict[str, int]) -> None:
+    def __init__(self, facts: Facts, wrappers: dict[str, int], given: _Given = _NOTHING) -> None:
         self.facts = facts
+        self.given = given
         self.wrappers = wrappers
         self.counts: dict[str, int] = {}
+        self.embeddings: set[str] = set()
         self.mismatches: list[tuple[int, int, int]] = []
         self.returned: list[ast.expr] = []
         self.assigned: list[tuple[str, ast.expr]] = []
+        self.handed: list[tuple[str, _Given]] = []
 
     def function(self, node: Function) -> None:
         """Follow a function from its first statement."""
+        self.counts, self.embeddings = self.given.named(node)
+        results = self.facts.results | self.counts.keys()
+        self.facts = dataclasses.replace(self.facts, results=results)
         self._block(node.body)
 
     def count(self, value: ast.expr) -> int | None:
         """Return how many results an expression holds, or None where it holds none."""
+        value = _inner(value)
         if isinstance(value, ast.Name):
             return self.counts.get(value.id)
         if not isinstance(value, ast.Call):
             return None
         function = value.func
+        if self.is_embedding(function):
+            return self.facts.returns
         name = last_name(function)
         if name in self.wrappers:
             return self.wrappers[name]
         if name in ("forward", "__call__") and isinstance(function, ast.Attribute):
-            name = last_name(function.value)
-        elif isinstance(function, ast.Name) and name == INHERITED:
-            return None  # a local of this name is a table of angles
-        return self.facts.returns if name in self.facts.rotary else None
+            return self.facts.returns if self.is_embedding(function.value) else None
+        return None
+
+    def is_embedding(self, value: ast.expr) -> bool:
+        """Return whether an expression is the embedding itself."""
+        if isinstance(value, ast.Name):
+            # A local of the inherited name is a table of angles, unless it is bound here.
+            held = value.id in self.facts.rotary and value.id != INHERITED
+            return held or value.id in self.embeddings
+        if isinstance(value, ast.Call) and last_name(value.func) == "getattr":
+            key = value.args[1] if len(value.args) > 1 else None
+            return isinstance(key, ast.Constant) and key.value in self.facts.rotary
+        return last_name(value) in self.facts.rotary
 
     def is_result(self, value: ast.expr) -> bool:
         """Return whether an expression is the result of an embedding."""
@@ -249,6 +324,7 @@ class _Walk:
         if isinstance(node, ast.With | ast.AsyncWith):
             return self._block(node.body)
         if isinstance(node, _Loop):
+            self._heading(node)
             self._block(node.body)
             return self._block(node.orelse)
         if isinstance(node, Function | ast.ClassDef):
@@ -268,18 +344,55 @@ class _Walk:
                     self._expression(child)
         return True
 
+    def _heading(self, node: ast.For | ast.AsyncFor | ast.While) -> None:
+        """Follow what a loop goes over."""
+        if isinstance(node, ast.While):
+            self._expression(node.test)
+            return
+        self._expression(node.iter)
+        if isinstance(node.iter, ast.Tuple | ast.List):
+            for one in node.iter.elts:
+                self._bind(node.target, one, one)
+
     def _branches(self, node: ast.If) -> bool:
+        self._expression(node.test)
         decided = guards.holds(node.test, self.facts)
         if decided is not None:
             return self._block(node.body if decided else node.orelse)
         if guards.asks_about(node.test, self.facts):
-            return True  # the code looks at what it got
-        before = dict(self.counts)
+            self._looked_at(node)
+            return True
+        before, known = dict(self.counts), len(self.mismatches)
         goes_on = self._block(node.body)
         after, self.counts = self.counts, before
+        between = len(self.mismatches)
         other = self._block(node.orelse)
         self.counts = {**after, **self.counts}
+        wrong = (between > known, len(self.mismatches) > between)
+        if any(wrong) and not all(wrong) and self._takes(node.body) and self._takes(node.orelse):
+            # One of the two takes what there is: the condition is about that, in its own way.
+            del self.mismatches[known:]
         return goes_on or other
+
+    def _looked_at(self, node: ast.If) -> None:
+        """Forget the results that a condition asks about, and those that change under it.
+
+        The code looks at what it got, and what is in them after that is not known.
+        """
+        before, known = dict(self.counts), len(self.mismatches)
+        self._block([*node.body, *node.orelse])
+        del self.mismatches[known:]
+        asked = _identifiers(node.test)
+        self.counts = {
+            name: count
+            for name, count in before.items()
+            if self.counts.get(name) == count and name not in asked
+        }
+
+    def _takes(self, body: Sequence[ast.stmt]) -> bool:
+        """Return whether statements take the result of an embedding."""
+        nodes = (one for statement in body for one in ast.walk(statement))
+        return any(isinstance(one, ast.expr) and self.is_result(one) for one in nodes)
 
     def _cases(self, node: ast.Match) -> bool:
         goes_on = False
@@ -330,6 +443,9 @@ class _Walk:
         if isinstance(target, ast.Tuple | ast.List):
             if count is not None:
                 self._taken_apart(target, count)
+            elif isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts):
+                for one, inner in zip(target.elts, value.elts, strict=True):
+                    self._bind(one, inner, inner)
             return
         if not isinstance(target, ast.Name):
             return
@@ -340,6 +456,10 @@ class _Walk:
         else:
             self.counts[target.id] = count
             results.add(target.id)
+        if self.is_embedding(value):
+            self.embeddings.add(target.id)
+        else:
+            self.embeddings.discard(target.id)
         bound = {**self.facts.bound, target.id: whole}
         self.facts = dataclasses.replace(self.facts, results=frozenset(results), bound=bound)
 
@@ -353,9 +473,57 @@ class _Walk:
     def _expression(self, value: ast.expr) -> None:
         """Look for an element that is taken of a result: ``rotary(n)[0]``."""
         for node in ast.walk(value):
-            if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Constant):
+            if isinstance(node, ast.NamedExpr):
+                self._bind(node.target, node.value, node.value)
+            elif isinstance(node, ast.Call):
+                self._hand_on(node)
+            # What a function does with a tensor that it is given is its own affair.
+            if not isinstance(node, ast.Subscript) or self.given is not _NOTHING:
                 continue
-            count, index = self.count(node.value), node.slice.value
-            if count is not None and isinstance(index, int) and count == 1:
+            count, index = self.count(node.value), _index(node.slice)
+            if count == 1 and index is not None:
                 # One tensor: this is the first position of it, and not an error.
                 self.mismatches.append((node.lineno, max(index + 1, 2), count))
+
+    def _hand_on(self, call: ast.Call) -> None:
+        """Remember a call that gets an embedding, or what one returns."""
+        given: list[tuple[int | str, ast.expr]] = [
+            *enumerate(call.args),
+            *((one.arg, one.value) for one in call.keywords if one.arg is not None),
+        ]
+        counts = ((key, self.count(value)) for key, value in given)
+        results = tuple((key, count) for key, count in counts if count is not None)
+        embeddings = tuple(key for key, value in given if self.is_embedding(value))
+        name = last_name(call.func)
+        if name is not None and (results or embeddings):
+            self.handed.append((name, _Given(results, embeddings)))
+
+
+def _inner(value: ast.expr) -> ast.expr:
+    """Return the expression that another one is, or has all elements of."""
+    while True:
+        if isinstance(value, ast.NamedExpr | ast.Await):
+            value = value.value
+        elif (
+            isinstance(value, ast.Call)
+            and isinstance(value.func, ast.Name)
+            and value.func.id in ("tuple", "list")
+            and len(value.args) == 1
+        ):
+            value = value.args[0]
+        elif (
+            isinstance(value, ast.Tuple | ast.List)
+            and len(value.elts) == 1
+            and isinstance(value.elts[0], ast.Starred)
+        ):
+            value = value.elts[0].value
+        else:
+            return value
+
+
+def _index(node: ast.expr) -> int | None:
+    """Return a whole number that is written as an index; one from the end as the first."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return None if _index(node.operand) is None else 0
+    value = node.value if isinstance(node, ast.Constant) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -258,7 +258,7 @@ class _Check:
     def _finding(self, one: Difference, published: PublishedRope) -> Finding:
         source = self.resolution.sources.get(_built_field(one.field))
         reached = self.reach.find(self.resolution, one, published)
-        come = "" if source is None else f" ({source.origin}: {source.text})"
+        come = "" if source is None else f" ({source.origin}: {source.text}{self._fraction(one)})"
         layers = "" if published.layers is None else f" for layers with {published.layers}"
         message = (
             f"{one.field} is {_shown(one.field, one.actual)}{come}, the checkpoint's is "
@@ -279,6 +279,13 @@ class _Check:
             remedy=reached.remedy,
             effect=self._size(published, one),
         )
+
+    def _fraction(self, one: Difference) -> str:
+        """Name the fraction of a head that a width is, where it is one."""
+        source = self.resolution.sources.get("rotary_percent")
+        if one.field != "rotary_dim" or source is None or self.built.rotary_percent == 1:
+            return ""
+        return f"; {source.origin}: {source.text}"
 
     def _details(self, one: Difference, published: PublishedRope) -> str:
         """Name the parameters of another kind, which are not compared one by one."""

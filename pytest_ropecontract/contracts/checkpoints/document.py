@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 SIZE_LIMIT = 8 * 1024 * 1024
 """Bytes of a file that are read. A config.json has some kilobytes, with the lists of a
 quantization some hundreds."""
-CONFIG_FILE = "config.json"
-_REMEDY = "copy the checkpoint's config.json, or its RoPE part, here"
+REMEDY = "copy the checkpoint's config.json, or its RoPE part, here"
 
 
 class CheckpointError(RopeContractError):
@@ -27,7 +26,7 @@ def load(path: Path, name: str) -> dict[str, Any]:
     """Read a checkpoint's ``config.json``.
 
     Args:
-        path: The file, or a folder that holds a file of this name.
+        path: The file.
         name: What to call it in errors.
 
     Raises:
@@ -35,22 +34,17 @@ def load(path: Path, name: str) -> dict[str, Any]:
             JSON, or is no object; the headline says which.
     """
     try:
-        if path.is_dir():
-            path = path / CONFIG_FILE
-            if not path.exists():
-                raise CheckpointError(f"{name} is a folder without {CONFIG_FILE}", remedy=_REMEDY)
-            name = f"{name}/{CONFIG_FILE}"
         content = _content(path, name)
     except OSError as error:
-        raise CheckpointError(f"{name} cannot be read: {error.strerror}", remedy=_REMEDY) from None
+        raise CheckpointError(f"{name} cannot be read: {error.strerror}", remedy=REMEDY) from None
     except ValueError:
         raise CheckpointError(
-            f"{name} cannot be read: its path has a null character", remedy=_REMEDY
+            f"{name} cannot be read: its path has a null character", remedy=REMEDY
         ) from None
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise CheckpointError(f"{name} is not UTF-8 text", remedy=_REMEDY) from None
+        raise CheckpointError(f"{name} is not UTF-8 text", remedy=REMEDY) from None
     return parse(text, name)
 
 
@@ -64,11 +58,11 @@ def _content(path: Path, name: str) -> bytes:
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise CheckpointError(f"{name} is no file", remedy=_REMEDY)
+            raise CheckpointError(f"{name} is no file", remedy=REMEDY)
         content = file.read(SIZE_LIMIT + 1)
     if len(content) > SIZE_LIMIT:
         raise CheckpointError(
-            f"{name} is too large: more than {SIZE_LIMIT // 1024**2} MB", remedy=_REMEDY
+            f"{name} is too large: more than {SIZE_LIMIT // 1024**2} MB", remedy=REMEDY
         )
     return content
 
@@ -88,9 +82,9 @@ def parse(text: str, name: str) -> dict[str, Any]:
         cut = error.pos >= len(text.rstrip()) or "Unterminated string" in error.msg
         state = "is empty" if not text.strip() else "is cut off" if cut else "is not JSON"
         where = "" if not text.strip() else f" at line {error.lineno}: {error.msg}"
-        raise CheckpointError(f"{name} {state}{where}", remedy=_REMEDY) from None
+        raise CheckpointError(f"{name} {state}{where}", remedy=REMEDY) from None
     except RecursionError:
-        raise CheckpointError(f"{name} is nested too deeply", remedy=_REMEDY) from None
+        raise CheckpointError(f"{name} is nested too deeply", remedy=REMEDY) from None
     except _RepeatedKeyError as error:
         raise CheckpointError(
             f"{name} states {error} twice, with different values",
@@ -98,11 +92,11 @@ def parse(text: str, name: str) -> dict[str, Any]:
         ) from None
     except ValueError:
         # Python reads whole numbers of up to 4300 digits.
-        raise CheckpointError(f"{name} has a number of too many digits", remedy=_REMEDY) from None
+        raise CheckpointError(f"{name} has a number of too many digits", remedy=REMEDY) from None
     if not isinstance(document, dict):
         what = {list: "a list", str: "a text", bool: "true or false", type(None): "null"}
         raise CheckpointError(
-            f"{name} is {what.get(type(document), 'a number')}, not an object", remedy=_REMEDY
+            f"{name} is {what.get(type(document), 'a number')}, not an object", remedy=REMEDY
         )
     return document
 

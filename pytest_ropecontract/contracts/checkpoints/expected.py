@@ -26,6 +26,7 @@ COMPARED: tuple[str, ...] = (
     "mrope_section",
     "no_rope_layers",
 )
+INTERPOLATION = "seq_len_interpolation_factor"
 _LLAMA3_LENGTH = 8192
 _LLAMA3_CONSTANTS = {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
 
@@ -70,11 +71,13 @@ def config(published: PublishedRope, built: RopeConfig, field: str | None) -> Ro
         names = tuple(name for name in COMPARED if name == field)
     changes = {name: values[name] for name in names if name in values}
     whole = len(names) > 1
+    if field == INTERPOLATION:
+        changes.setdefault(INTERPOLATION, None)  # a type that does not divide positions
     if whole:
         changes["kind"] = published.kind
         if published.kind != "yarn":
             changes.setdefault("rope_scaling", False)
-            changes.setdefault("seq_len_interpolation_factor", None)
+            changes.setdefault(INTERPOLATION, None)
         if field is not None:
             # What has a finding of its own is not part of this one.
             for name in ("rotary_base", "rotary_dim", "no_rope_layers"):

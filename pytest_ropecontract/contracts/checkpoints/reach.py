@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_ropecontract.contracts.checkpoints.expected import softmax_multiplier
 from pytest_ropecontract.contracts.expectation import equal
-from pytest_ropecontract.contracts.rules import ROPE_DESTS
+from pytest_ropecontract.contracts.rules import NO_FUSION, ROPE_DESTS
 from pytest_ropecontract.megatron.framework import PipelineCallError
 from pytest_ropecontract.rope.frequencies import yarn_get_mscale
 from pytest_ropecontract.rope.resolution import resolve
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pytest_ropecontract.contracts.checkpoints.published import PublishedRope
     from pytest_ropecontract.megatron.pipeline import Pipeline
     from pytest_ropecontract.rope.resolution import Resolution
-
-NO_FUSION = "--no-rope-fusion"
 
 
 @dataclass(frozen=True)
@@ -229,15 +227,15 @@ class Reach:
 
     def _width(self, resolution: Resolution, width: int, *, mla: bool) -> Iterator[tuple[str, ...]]:
         rope = resolution.rope
-        if mla or rope is None:
-            yield from self._stated("qk_pos_emb_head_dim", width)
+        if rope is None:
             return
         percent = rope.rotary_percent or 1.0
         if rope.rotary_dim:
-            head = round(rope.rotary_dim / percent) if percent < 1 else rope.rotary_dim
-            if width <= head:
-                yield from self._stated("rotary_percent", width / head)
-        yield from self._stated("kv_channels", width)
+            whole = round(rope.rotary_dim / percent) if percent < 1 else rope.rotary_dim
+            # Multi-latent attention has a part of its own for rotation, which is rotated whole.
+            if width <= whole and (not mla or width == whole):
+                yield from self._stated("rotary_percent", width / whole)
+        yield from self._stated("qk_pos_emb_head_dim" if mla else "kv_channels", width)
 
     def _mscales(
         self, resolution: Resolution, published: PublishedRope, field: str

@@ -13,7 +13,14 @@ import dataclasses
 import difflib
 from typing import TYPE_CHECKING, Any
 
-from pytest_ropecontract.contracts.checkpoints import blocks, document, keys, model_types
+from pytest_ropecontract.contracts.checkpoints import (
+    blocks,
+    document,
+    excerpt,
+    folders,
+    keys,
+    model_types,
+)
 from pytest_ropecontract.contracts.checkpoints.blocks import Surroundings
 from pytest_ropecontract.contracts.checkpoints.published import (
     Checkpoint,
@@ -27,9 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-# Where multimodal models keep the config of their text model.
-NESTED = ("text_config", "llm_config", "language_config", "thinker_config")
 NESTED_DEPTH = 3
+MOST_LAYERS = 100_000
 # What makes an object one that is about RoPE.
 STATING = (
     "rope_parameters",
@@ -57,13 +63,14 @@ def load(path: Path, name: str) -> Checkpoint:
     """Read a file.
 
     Args:
-        path: The file, or the folder of a checkpoint.
+        path: The file, the folder of a checkpoint, or that of a repository in a hub cache.
         name: What to call it in texts.
 
     Raises:
         CheckpointError: It cannot be read, or is no JSON object.
     """
-    return read(document.load(path, name), name)
+    located = folders.locate(path, name)
+    return read(document.load(located.path, located.name), located.name)
 
 
 def read(config: Mapping[str, Any], name: str = "config.json") -> Checkpoint:
@@ -73,7 +80,7 @@ def read(config: Mapping[str, Any], name: str = "config.json") -> Checkpoint:
         config: The content of a ``config.json``, whole or its RoPE part.
         name: What to call it in texts.
     """
-    problems: list[Problem] = []
+    problems = list(_note(config))
     holders = list(_holders(config, "", problems))
     stating = [one for one in holders if _states_rope(one[1])]
     if not stating:
@@ -95,12 +102,32 @@ def read(config: Mapping[str, Any], name: str = "config.json") -> Checkpoint:
     return Checkpoint(name, tuple(ropes), tuple(dict.fromkeys(problems)))
 
 
+def _note(config: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield what is wrong with what a file says about itself."""
+    key = excerpt.NOTE
+    note = config.get(key)
+    if note is None:
+        return
+    if not isinstance(note, dict):
+        yield Problem("checkpoint", f"{key} is {shown(note)}, not an object")
+        return
+    for name, value in note.items():
+        if name not in excerpt.NOTE_KEYS:
+            near = difflib.get_close_matches(name, excerpt.NOTE_KEYS, n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            known = f"one of {', '.join(excerpt.NOTE_KEYS)}"
+            what = f"{key}.{name} is no key of this object{hint}"
+            yield Problem("unknown-checkpoint-key", what, remedy=known)
+        elif not isinstance(value, str):
+            yield Problem("checkpoint", f"{key}.{name} is {shown(value)}, not a text")
+
+
 def _holders(
     config: Mapping[str, Any], path: str, problems: list[Problem]
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the objects that may state RoPE, the innermost first."""
     if path.count(".") < NESTED_DEPTH:
-        for key in NESTED:
+        for key in excerpt.NESTED:
             nested = config.get(key)
             if isinstance(nested, dict):
                 yield from _holders(nested, f"{path}{key}.", problems)
@@ -487,6 +514,10 @@ class _Shape(Collector):
             where = f"{self.path}no_rope_layer_interval"
             if layers is None:
                 self.problem(f"{where} is {interval}, and num_hidden_layers is not stated", key)
+            elif layers > MOST_LAYERS:
+                self.problem(
+                    f"{self.path}num_hidden_layers is {shown(layers)}, more than any model has", key
+                )
             else:
                 skipped = tuple(int((index + 1) % interval == 0) for index in range(layers))
                 self.put(key, skipped, where)

@@ -200,6 +200,66 @@ GUARDED = [
             first, second = self.other(length)
             (a, b), c = hidden, length
     """,
+    # What is looked at may be anything after that: Megatron's attention duplicates a tensor.
+    """\
+    FORWARD
+            table = self.rotary_pos_emb(length)
+            if table is not None and not isinstance(table, tuple):
+                table = (table,) * 2
+            query, key = table
+    """,
+    """\
+    FORWARD
+            table = self.rotary_pos_emb(length)
+            if hidden and not isinstance(table, tuple):
+                table = (table,) * 2
+            query, key = table
+    """,
+    """\
+    FORWARD
+            return self.attend(hidden, self.rotary_pos_emb(length))
+
+        def attend(self, hidden, table):
+            if not isinstance(table, tuple):
+                table = (table, 1.0)
+            first = hidden[0], table[0]
+            table, mscale = table
+    """,
+    # A condition of the adapter's own, between one result and two.
+    """\
+    FORWARD
+            if self.layer.two_results:
+                table, mscale = self.rotary_pos_emb(length)
+            else:
+                table = self.rotary_pos_emb(length)
+    """,
+    """\
+    FORWARD
+            table = self.rotary_pos_emb(length)
+            table, mscale = table if isinstance(table, tuple) else (table, 1.0)
+    """,
+    """\
+    FORWARD
+            if self.config.rope_type.lower().startswith("y"):
+                table, mscale = self.rotary_pos_emb(length)
+    """,
+    """\
+    YARN = "yarn"
+    KINDS = (YARN, "other")
+
+    FORWARD
+            if self.config.rope_type == YARN and self.config.rope_type in KINDS:
+                table, mscale = self.rotary_pos_emb(length)
+    """,
+    """\
+    FORWARD
+            if self.is_yarn and self.scales():
+                table, mscale = self.rotary_pos_emb(length)
+
+        def __init__(self, config):
+            self.rope_kind = config.rope_type
+            self.is_yarn = self.rope_kind == "yarn"
+    """,
 ]
 
 
@@ -228,6 +288,20 @@ UNGUARDED_WAYS = [
     ),
     ('if self.config.rope_type in ("rope", "yarn"):', "    a, b = self.rotary_pos_emb(length)"),
     ("if hidden is None or True:", "    a, b = self.rotary_pos_emb(length)"),
+    ("table, mscale = (out := self.rotary_pos_emb(length))",),
+    ("if (out := self.rotary_pos_emb(length)) is not None:", "    table, mscale = out"),
+    ("both = table, mscale = self.rotary_pos_emb(length)",),
+    ("rotary = self.rotary_pos_emb", "table, mscale = rotary(length)"),
+    ('table, mscale = getattr(self, "rotary_pos_emb")(length)',),
+    ("for table, mscale in [self.rotary_pos_emb(length)]:", "    pass"),
+    ("out = [*self.rotary_pos_emb(length)]", "table, mscale = out"),
+    ("table, mscale = tuple(self.rotary_pos_emb(length))",),
+    ("(table, mscale), other = self.rotary_pos_emb(length), hidden",),
+    ("*rest, mscale = self.rotary_pos_emb(length)",),
+    ("out = self.rotary_pos_emb(length)", "return out[-1]"),
+    ("def inner():", "    table, mscale = self.rotary_pos_emb(length)", "return inner()"),
+    ("while hidden:", "    table, mscale = self.rotary_pos_emb(length)"),
+    ("if self.a:", "    t, m = self.rotary_pos_emb(length)", "else:", "    pass"),
 ]
 
 
@@ -253,6 +327,98 @@ def test_wrapper_that_hands_on_the_result(frame: Path) -> None:
 
     assert lines(frame, "rope") == ["7"]
     assert found(frame, "yarn") == []
+
+
+@pytest.mark.parametrize(
+    ("head", "call"),
+    [
+        ("def split(out, length)", "split(self.rotary_pos_emb(length), length)"),
+        ("def split(length, *, out)", "split(length, out=self.rotary_pos_emb(length))"),
+        ("def split(rotary, length)", "split(self.rotary_pos_emb, length)"),
+    ],
+)
+def test_function_that_is_given_the_result_or_the_embedding(
+    frame: Path, head: str, call: str
+) -> None:
+    taken = "out" if "out" in head else "rotary(length)"
+    body = f"FORWARD\n        return {call}\n\n\n{head}:\n    table, mscale = {taken}\n"
+    write(frame, body)
+
+    assert lines(frame, "rope") == ["11"]
+    assert found(frame, "yarn") == []
+
+
+def test_asynchronous_attention(frame: Path) -> None:
+    write(
+        frame,
+        """\
+        @register
+        def get_spec(args, config):
+            return Attention
+
+        class Attention(Base):
+            @compiled
+            async def forward(self, length):
+                table, mscale = await self.rotary_pos_emb(length)
+        """,
+    )
+
+    assert lines(frame, "rope") == ["8"]
+    assert found(frame, "yarn") == []
+
+
+def test_class_that_is_defined_in_two_ways(frame: Path) -> None:
+    write(
+        frame,
+        """\
+        try:
+            import engine
+        except ImportError:
+            engine = None
+
+        if engine:
+            class Attention(Base):
+                def forward(self, length):
+                    table, mscale = self.rotary_pos_emb(length)
+        else:
+            class Attention(Base):
+                def forward(self, length):
+                    table = self.rotary_pos_emb(length)
+
+        def get_spec(args, config):
+            return Attention
+        """,
+    )
+
+    assert lines(frame, "rope") == ["9"]
+
+
+SPEC_OF = "def get_spec(args, config):\n    "
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"from frame.other import Attention\n{SPEC_OF}return Attention",
+        f"from .other import Attention as Mine\n{SPEC_OF}return Mine",
+        f"from frame import other\n{SPEC_OF}return other.Attention",
+        f"from . import other\n{SPEC_OF}return other.Attention",
+        f"import frame.other\n{SPEC_OF}return frame.other.Attention",
+        f"import frame.other as engine\n{SPEC_OF}return engine.Attention",
+        f"from frame.other import *\n{SPEC_OF}return Attention",
+        f"{SPEC_OF}from frame import other\n    return other.Attention",
+        f"from frame.other import Attention as Base\nclass Mine(Base): pass\n{SPEC_OF}return Mine",
+        "from frame.other import get_spec",
+        "from frame.other import *",
+    ],
+)
+def test_ways_to_import_the_attention(frame: Path, text: str) -> None:
+    write(frame, f"{text}\n")
+    write(frame, UNGUARDED, name="other")
+
+    (finding,) = found(frame, "rope")
+
+    assert "frame/other.py:7 takes two results" in finding.message
 
 
 def test_embedding_under_another_name(frame: Path) -> None:

@@ -13,8 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from published_configs import DEEPSEEK, PUBLISHED, Config, kimi, latent, llama3
+from published_definitions import REAL
 
-from pytest_ropecontract.contracts.checkpoints.comparison import check
+from pytest_ropecontract.contracts.checkpoints.comparison import check, differences
+from pytest_ropecontract.contracts.checkpoints.expected import COMPARED
+from pytest_ropecontract.contracts.checkpoints.expected import config as expected_config
 from pytest_ropecontract.contracts.checkpoints.keys import EVERY_KEY, LAYER_TYPES, TYPES
 from pytest_ropecontract.contracts.checkpoints.reach import Reach, Reached
 from pytest_ropecontract.contracts.checkpoints.reader import read
@@ -312,6 +315,27 @@ def test_linear_scaling_is_a_division_of_positions() -> None:
     assert only(GPT, config).rule == "unreachable-field"
 
 
+def test_size_of_positions_that_should_not_be_divided() -> None:
+    argv = f"{GPT} --rotary-seq-len-interpolation-factor 8"
+
+    finding = only(argv, {"rope_theta": 10000, "head_dim": 64})
+
+    assert finding.field == "seq_len_interpolation_factor"
+    assert "32 of 32 frequencies differ, largest ratio 8" in str(finding.effect)
+
+
+def test_width_that_a_fraction_makes_too_small() -> None:
+    argv = f"{MLA} --rope-type rope --rotary-base 10000 --rotary-percent 0.125"
+
+    finding = only(argv, {"rope_theta": 10000, "qk_rope_head_dim": 64})
+
+    assert finding.message.startswith(
+        "rotary_dim is 8 (declared: --qk-pos-emb-head-dim 64; declared: --rotary-percent 0.125), "
+        "the checkpoint's is 64"
+    )
+    assert finding.remedy == "declare --rotary-percent 1 in the definition"
+
+
 def test_sections() -> None:
     argv = GPT.replace("--position-embedding-type rope", "--position-embedding-type mrope")
     block = {"type": "mrope", "mrope_section": [8, 12, 12]}
@@ -457,170 +481,9 @@ def test_unrotated_checkpoint() -> None:
     assert finding.effect == "32 of 32 frequencies differ; 64 elements rotated against none"
 
 
-# Public reports of such faults, each with the value that is right
-
-
-def test_report_yarn_for_plain_rope() -> None:
-    argv = f"{MLA} --rotary-base 1000000"
-    config = {"rope_parameters": {"rope_theta": 1000000, "rope_type": "default"}}
-
-    finding = only(argv, config)
-
-    assert (finding.field, finding.expected, finding.actual) == ("kind", "rope", "yarn")
-    assert finding.effect == "numerically identical"
-
-
-def test_report_fast_beta_of_kimi_k2() -> None:
-    argv = f"{YARN} --rotary-scaling-factor 32"
-
-    finding = only(argv, of("Kimi-K2-Instruct"))
-
-    assert (finding.field, finding.expected, finding.actual) == ("beta_fast", 1, 32)
-
-
-def test_report_flags_of_a_sibling() -> None:
-    argv = KIMI.replace("--rotary-scaling-factor 32", "--rotary-scaling-factor 64")
-
-    assert findings(argv, of("Kimi-K2-Thinking")) == []
-    finding = only(argv, of("Kimi-K2.5"))
-    assert (finding.field, finding.expected, finding.actual) == ("beta_fast", 32, 1)
-
-
-@pytest.mark.parametrize("block", [None, {}, {"rope_type": "default", "rope_theta": 50000}])
-def test_report_block_that_states_no_scaling(block: Any) -> None:
-    argv = f"{MLA} --rope-type yarn --rotary-base 50000 --rotary-scaling-factor 40"
-    config = {"rope_theta": 50000, "qk_rope_head_dim": 64, "rope_scaling": block}
-
-    finding = only(argv, config)
-
-    assert (finding.field, finding.expected) == ("kind", "rope")
-    assert finding.effect is not None
-    assert finding.effect.startswith("23 of 32 frequencies differ")
-    assert finding.effect.endswith("cosine and sine x1.369")
-
-
-def test_report_softmax_scale() -> None:
-    argv = f"{DEEPSEEK_ARGV} --mscale 1.0 --mscale-all-dim 1.0"
-
-    assert findings(argv, deepseek()) == []
-    softmax = [
-        one.expected
-        for one in findings(argv, deepseek(mscale=1.0, mscale_all_dim=0.0))
-        if one.field == "softmax_multiplier"
-    ]
-    assert softmax == [1.0]
-
-
-def test_report_wrong_base() -> None:
-    finding = only(GPT.replace("--kv-channels 64", "--kv-channels 128"), of("Qwen2.5-1.5B"))
-
-    assert finding.headline == (
-        "checkpoint: m: rotary_base is 10000 (declared: --rotary-base 10000), the checkpoint's "
-        "is 1000000 (m.json: rope_theta)"
-    )
-
-
-def test_report_stale_base_of_a_class() -> None:
-    text = {"rope_parameters": {"rope_theta": 500000, "rope_type": "default"}}
-
-    assert findings(GPT.replace("10000", "500000"), {"text_config": text}) == []
-
-
-def test_report_rounded_bounds() -> None:
-    argv = (
-        GPT.replace("--position-embedding-type rope", "--position-embedding-type yarn").replace(
-            "10000", "150000"
-        )
-        + " --rotary-scaling-factor 32 --yarn-original-max-position-embeddings 4096 "
-        "--yarn-beta-fast 32 --yarn-beta-slow 1 --mscale 1 --mscale-all-dim 0"
-    )
-
-    finding = only(f"{argv} --yarn-correction-range-round-to-int", of("gpt-oss-20b"))
-
-    assert (finding.field, finding.expected, finding.actual) == ("round_to_int", False, True)
-    assert finding.effect is not None
-    assert finding.effect.startswith("9 of 32 frequencies differ")
-    assert finding.remedy == ("declare --no-yarn-correction-range-round-to-int in the definition")
-    assert findings(f"{argv} --no-yarn-correction-range-round-to-int", of("gpt-oss-20b")) == []
-
-
-def test_report_fraction_of_a_fraction() -> None:
-    config = {
-        "rope_theta": 10000,
-        "head_dim": 512,
-        "qk_rope_head_dim": 64,
-        "partial_rotary_factor": 0.125,
-    }
-    argv = f"{MLA} --rope-type rope --rotary-base 10000"
-
-    assert findings(argv, config) == []
-    finding = only(f"{argv} --rotary-percent 0.125", config)
-    assert (finding.field, finding.expected, finding.actual) == ("rotary_dim", 64, 8)
-
-
-def test_report_fusion_with_plain_rope() -> None:
-    argv = f"{MLA} --rotary-base 1000000 --rope-type rope".replace(" --no-rope-fusion", "")
-
-    assert "cannot be compared, because nothing is built" in only(argv, of("GLM-5")).message
-
-
-def test_report_factor_under_the_wrong_name() -> None:
-    argv = f"{GPT.replace('10000', '500000')} --use-rope-scaling --rotary-scaling-factor 32.0"
-    config = {"rope_theta": 500000, "head_dim": 64, "rope_scaling": llama3(32.0)}
-
-    finding = only(argv, config)
-
-    assert (finding.rule, finding.expected, finding.actual) == ("unreachable-field", 32, 8)
-
-
-def test_report_flag_that_is_dropped() -> None:
-    argv = f"{YARN} --rotary-scaling-factor 32 --beta-fast 1"
-
-    finding = only(argv, of("Kimi-K2-Instruct"), extended=False)
-
-    assert (finding.rule, finding.expected, finding.actual) == ("unreachable-field", 1, 32)
-
-
 # Real definitions, where a folder of them is given
 
 CORPUS = os.environ.get("ROPE_CONTRACT_CORPUS")
-SAME_NUMBERS = ("kind", "numerically identical")
-# What is expected of each: the fields that differ, with a part of their size.
-REAL: dict[tuple[str, str], list[tuple[str, str]]] = {
-    ("kimi-k2", "Kimi-K2-Instruct"): [],
-    ("kimi-k2", "Kimi-K2-Instruct-0905"): [("rotary_scaling_factor", "12 of 32")],
-    ("kimi-k2-thinking", "Kimi-K2-Thinking"): [],
-    ("kimi-k25", "Kimi-K2.5"): [],
-    ("kimi-k25_2layer", "Kimi-K2.5"): [],
-    ("deepseek-v3", "DeepSeek-V3"): [],
-    ("deepseek-v3-5layer", "DeepSeek-V3"): [],
-    ("deepseek-v32", "DeepSeek-V3.2"): [],
-    ("glm4.7-flash", "GLM-4.7-Flash"): [SAME_NUMBERS],
-    ("joyai-llm-flash", "JoyAI-LLM-Flash"): [SAME_NUMBERS],
-    ("glm5-744B-A40B", "GLM-5"): [SAME_NUMBERS],
-    ("glm5-744B-A40B_4layer", "GLM-5"): [SAME_NUMBERS],
-    ("glm5.1-744B-A40B_lora", "GLM-5.1"): [SAME_NUMBERS],
-    ("glm5.2-744B-A40B", "GLM-5.2"): [SAME_NUMBERS],
-    ("glm5.2-744B-A40B_5layer_lora", "GLM-5.2"): [SAME_NUMBERS],
-    ("glm4.5-355B-A32B", "GLM-4.5"): [],
-    ("glm4.5-106B-A12B", "GLM-4.5-Air"): [],
-    ("glm4-32B", "GLM-4-32B-0414"): [],
-    ("llama3.1-8B-Instruct", "Llama-3.1-8B"): [],
-    ("llama3.2-3B-Instruct", "Llama-3.2-3B"): [("rope_scaling_factor", "35 of 64")],
-    ("llama3.2-3B-Instruct-amd", "Llama-3.2-3B"): [("rope_scaling_factor", "35 of 64")],
-    ("nemotron-3-nano-30b-a3b", "Nemotron-3-Nano-30B-A3B"): [],
-    ("qwen2.5-7B", "Qwen2.5-7B"): [],
-    ("qwen2.5-1.5B", "Qwen2.5-1.5B"): [("rotary_base", "63 of 64")],
-    ("qwen3-4B", "Qwen3-4B"): [],
-    ("qwen3-4B-Instruct-2507", "Qwen3-4B-Instruct-2507"): [],
-    ("qwen3-30B-A3B", "Qwen3-30B-A3B"): [],
-    ("qwen3-235B-A22B", "Qwen3-235B-A22B"): [],
-    ("qwen3-next-80B-A3B", "Qwen3-Next-80B-A3B"): [],
-    ("qwen3.5-27B", "Qwen3.5-27B"): [("kind", "the same where all axes")],
-    ("qwen3.5-35B-A3B", "Qwen3.5-35B-A3B"): [("kind", "the same where all axes")],
-    ("qwen3.5-9B", "Qwen3.5-9B"): [("kind", "the same where all axes")],
-    ("gpt-oss-20b", "gpt-oss-20b"): [("kind", "23 of 32")],
-}
 
 
 @pytest.mark.skipif(CORPUS is None, reason="ROPE_CONTRACT_CORPUS names no folder of definitions")
@@ -698,6 +561,20 @@ def test_any_document_against_anything_that_is_built(config: Config, argv: str) 
     for finding in check("m", read(config, FILE), resolution, _NotSearched()):
         assert "\n" not in finding.headline
         assert finding.text()
+
+
+@given(config=_DOCUMENTS, argv=st.sampled_from(_BUILT))
+@settings(deadline=None, max_examples=300)
+def test_every_difference_has_a_size_of_its_own(config: Config, argv: str) -> None:
+    """What is compared for the size is what is built with exactly this value changed."""
+    built = resolve(pipeline(), argv.split()).rope
+    assert built is not None
+    for published in read(config, FILE).ropes:
+        for one in differences(published, built):
+            if published.kind is not None and one.field in COMPARED:
+                changed = expected_config(published, built, one.field)
+                assert changed is not None
+                assert getattr(changed, one.field) != getattr(built, one.field), one
 
 
 @given(config=_DOCUMENTS, argv=st.sampled_from(_BUILT))

@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 import pytest
+from ordinary_user import ordinary_user
 
-from pytest_ropecontract.contracts.checkpoints import document
 from pytest_ropecontract.contracts.checkpoints.document import CheckpointError, load
 from pytest_ropecontract.contracts.checkpoints.files import check_pattern, find
 from pytest_ropecontract.contracts.checkpoints.reader import load as load_checkpoint
@@ -67,22 +67,6 @@ def test_missing_file(file: Path) -> None:
     assert headline(file) == f"{NAME} cannot be read: No such file or directory"
 
 
-def test_folder_without_a_config(tmp_path: Path) -> None:
-    assert headline(tmp_path) == f"{NAME} is a folder without config.json"
-
-
-def test_folder_of_a_checkpoint(tmp_path: Path) -> None:
-    (tmp_path / "config.json").write_text('{"rope_theta": 5}')
-
-    assert load(tmp_path, NAME) == {"rope_theta": 5}
-
-
-def test_folder_of_a_checkpoint_that_is_broken(tmp_path: Path) -> None:
-    (tmp_path / "config.json").write_text("{")
-
-    assert headline(tmp_path).startswith(f"{NAME}/config.json is cut off")
-
-
 def test_links_in_a_circle(file: Path) -> None:
     file.symlink_to(file.with_name("n.json"))
     file.with_name("n.json").symlink_to(file)
@@ -96,21 +80,14 @@ def test_link_to_nothing(file: Path) -> None:
     assert headline(file) == f"{NAME} cannot be read: No such file or directory"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_no_permission(file: Path) -> None:
+def test_no_permission(tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("open")
+    file = folder / "m.json"
     file.write_text("{}")
     file.chmod(0)
 
-    assert headline(file) == f"{NAME} cannot be read: Permission denied"
-
-
-def test_no_permission_for_anybody(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> int:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(document.os, "open", refuse)
-
-    assert headline(file) == f"{NAME} cannot be read: Permission denied"
+    with ordinary_user(folder):
+        assert headline(file) == f"{NAME} cannot be read: Permission denied"
 
 
 def test_pipe_is_not_waited_for(file: Path) -> None:

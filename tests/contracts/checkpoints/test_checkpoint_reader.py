@@ -109,11 +109,53 @@ def _shuffled(draw: st.DrawFn, value: Any) -> Any:
     return int(value) if value.is_integer() and draw(st.booleans()) else value
 
 
+FACTORS = st.sampled_from([1, 2.0, 32, 40.0, 0.707])
+LENGTHS = st.sampled_from([2048, 4096, 8192])
+DRAWN = st.fixed_dictionaries(
+    {
+        "rope_theta": st.sampled_from([10000, 50000.0, 1e6]),
+        "rope_scaling": st.one_of(
+            st.fixed_dictionaries({"type": st.just("linear"), "factor": FACTORS}),
+            st.fixed_dictionaries(
+                {"type": st.just("yarn"), "factor": FACTORS},
+                optional={
+                    "original_max_position_embeddings": LENGTHS,
+                    "beta_fast": st.sampled_from([None, 0, 1, 32.0]),
+                    "beta_slow": FACTORS,
+                    "mscale": FACTORS,
+                    "mscale_all_dim": FACTORS,
+                    "attention_factor": st.sampled_from([None, 1.25]),
+                    "truncate": st.booleans(),
+                    "attn_factor": FACTORS,
+                },
+            ),
+            st.fixed_dictionaries(
+                {
+                    "type": st.just("llama3"),
+                    "factor": FACTORS,
+                    "low_freq_factor": FACTORS,
+                    "high_freq_factor": FACTORS,
+                    "original_max_position_embeddings": LENGTHS,
+                }
+            ),
+            st.fixed_dictionaries({"type": st.just("dynamic"), "factor": FACTORS}),
+        ),
+    },
+    optional={
+        "head_dim": st.sampled_from([64, 128]),
+        "partial_rotary_factor": st.sampled_from([0.25, 0.5, 1, 1.0]),
+        "max_position_embeddings": LENGTHS,
+        "rope_interleave": st.booleans(),
+        "no_rope_layers": st.lists(st.sampled_from([0, 1])),
+    },
+)
+
+
 @settings(deadline=None)
 @given(st.data())
 def test_spelling_does_not_matter(data: st.DataObject) -> None:
-    name = data.draw(st.sampled_from(sorted(PUBLISHED)))
-    config = PUBLISHED[name].config
+    published = st.sampled_from([one.config for one in PUBLISHED.values()])
+    config = data.draw(published | DRAWN)
 
     spelled = data.draw(st.composite(_spelled)(config))
 
@@ -481,6 +523,14 @@ def test_interval_of_layers_that_are_not_rotated() -> None:
         ),
         ({"no_rope_layers": [1, 2]}, "no_rope_layers has numbers other than 0 and 1"),
         ({"no_rope_layers": "0"}, "no_rope_layers is '0', not a list of whole numbers"),
+        (
+            {"no_rope_layer_interval": 4, "num_hidden_layers": 10**9},
+            "num_hidden_layers is 1000000000, more than any model has",
+        ),
+        (
+            {"no_rope_layer_interval": 4, "num_hidden_layers": 10**300},
+            "num_hidden_layers is a number of more than 40 digits, more than any model has",
+        ),
     ],
 )
 def test_layers_that_are_not_certain(config: Config, problem: str) -> None:
