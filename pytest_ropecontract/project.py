@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract import snapshots
 from pytest_ropecontract.contracts import allowances as allowing
-from pytest_ropecontract.contracts import rules
+from pytest_ropecontract.contracts import references, rules
 from pytest_ropecontract.contracts.arity import rule as arity
 from pytest_ropecontract.contracts.checkpoints import comparison, files
 from pytest_ropecontract.contracts.checkpoints import reader as checkpoint_reader
@@ -253,6 +253,36 @@ class Project:
             checked = one.check(model, resolution)
             found.extend(finding for finding in checked if finding.rule == "expectation")
         return tuple(found)
+
+    def expected(
+        self, model: str, expectations: Iterable[Expectation]
+    ) -> tuple[references.Reference, ...]:
+        """Return what marks demand of a model, as rotations.
+
+        Raises:
+            RopeContractError: The model cannot be expanded or resolved.
+        """
+        resolution = self._resolution(model)
+        if resolution is None or resolution.rope is None:
+            return ()
+        return tuple(references.of_expectation(one, resolution.rope) for one in expectations)
+
+    def published(self, model: str) -> tuple[references.Reference, ...]:
+        """Return what the checkpoints of a model publish, as rotations.
+
+        Raises:
+            RopeContractError: The model cannot be expanded or resolved.
+        """
+        resolution = self._resolution(model)
+        if resolution is None or resolution.rope is None:
+            return ()
+        read = [self._checkpoint(path) for path in self.checkpoints(model)]
+        return tuple(
+            reference
+            for one in read
+            if not isinstance(one, CheckpointError)
+            for reference in references.of_checkpoint(one, resolution.rope)
+        )
 
     def _compare(self, model: str, resolution: Resolution, reach: Finder) -> list[Finding]:
         found: list[Finding] = []
