@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract import snapshots
 from pytest_ropecontract.contracts import allowances as allowing
-from pytest_ropecontract.contracts import references, rules
+from pytest_ropecontract.contracts import demands, rules
 from pytest_ropecontract.contracts.arity import rule as arity
 from pytest_ropecontract.contracts.checkpoints import comparison, files
 from pytest_ropecontract.contracts.checkpoints import reader as checkpoint_reader
@@ -254,9 +254,9 @@ class Project:
             found.extend(finding for finding in checked if finding.rule == "expectation")
         return tuple(found)
 
-    def expected(
+    def demanded_by_marks(
         self, model: str, expectations: Iterable[Expectation]
-    ) -> tuple[references.Reference, ...]:
+    ) -> tuple[demands.Demand, ...]:
         """Return what marks demand of a model, as rotations.
 
         Raises:
@@ -265,9 +265,9 @@ class Project:
         resolution = self._resolution(model)
         if resolution is None or resolution.rope is None:
             return ()
-        return tuple(references.of_expectation(one, resolution.rope) for one in expectations)
+        return tuple(demands.of_expectation(one, resolution.rope) for one in expectations)
 
-    def published(self, model: str) -> tuple[references.Reference, ...]:
+    def demanded_by_checkpoints(self, model: str) -> tuple[demands.Demand, ...]:
         """Return what the checkpoints of a model publish, as rotations.
 
         Raises:
@@ -278,10 +278,10 @@ class Project:
             return ()
         read = [self._checkpoint(path) for path in self.checkpoints(model)]
         return tuple(
-            reference
+            demand
             for one in read
             if not isinstance(one, CheckpointError)
-            for reference in references.of_checkpoint(one, resolution.rope)
+            for demand in demands.of_checkpoint(one, resolution.rope)
         )
 
     def _compare(self, model: str, resolution: Resolution, reach: Finder) -> list[Finding]:

@@ -10,13 +10,13 @@ from pytest_ropecontract.rope import curves, effect
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_ropecontract.contracts.references import Reference
+    from pytest_ropecontract.contracts.demands import Demand
     from pytest_ropecontract.rope.config import RopeConfig
 
 RESOLVED = "resolved"
 
 
-def curve_documents(rope: RopeConfig | None, references: Sequence[Reference]) -> list[Any]:
+def curve_documents(rope: RopeConfig | None, demands: Sequence[Demand]) -> list[Any]:
     """Return the curve of what is built, then one for everything that a contract demands.
 
     Nothing is drawn where nothing is built, or where no frequencies follow from it.
@@ -37,7 +37,7 @@ def curve_documents(rope: RopeConfig | None, references: Sequence[Reference]) ->
             "effect": None,
         }
     ]
-    for one in references:
+    for one in demands:
         wanted = one.rotation
         if wanted is None:
             continue

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_ropecontract.contracts.findings import Finding
-    from pytest_ropecontract.contracts.references import Reference
+    from pytest_ropecontract.contracts.demands import Demand
     from pytest_ropecontract.project import Examination
     from pytest_ropecontract.rope.resolution import Resolution
 
@@ -31,7 +31,7 @@ def model_document(  # noqa: PLR0913  # the facts of an item
     findings: Sequence[Finding],
     contracts: int | None,
     omissions: Mapping[str, str] | None = None,
-    references: Sequence[Reference] = (),
+    demands: Sequence[Demand] = (),
     *,
     item: str = "",
 ) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def model_document(  # noqa: PLR0913  # the facts of an item
         contracts: How many expectations or checkpoints it checked, or None where it checks
             none.
         omissions: What the loss of each flag does, or None where that was not looked at.
-        references: What the contracts that it checked demand, as rotations.
+        demands: What the contracts that it checked demand, as rotations.
         item: Name of the function of the item.
     """
     resolution = examination.resolution
@@ -62,8 +62,7 @@ def model_document(  # noqa: PLR0913  # the facts of an item
                 "rope": None if rope is None else dataclasses.asdict(rope),
                 "origins": {} if resolution is None else dict(resolution.origins),
                 "sources": {} if resolution is None else _sources(resolution),
-                "config_class": None if resolution is None else resolution.config_class,
-                "curves": curve_documents(rope, references),
+                "curves": curve_documents(rope, demands),
                 "findings": [_finding(one) for one in findings],
                 "omissions": None if omissions is None else dict(omissions),
                 "error": None if examination.error is None else str(examination.error),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_ropecontract.contracts.findings import Finding
-    from pytest_ropecontract.contracts.references import Reference
+    from pytest_ropecontract.contracts.demands import Demand
     from pytest_ropecontract.project import Examination
     from pytest_ropecontract.snapshots.extension import RopeSnapshot
 
@@ -36,13 +36,13 @@ def test_expected(rope_model: str, request: pytest.FixtureRequest) -> None:
     examination = _examine(request, rope_model)
     expectations = request.config.stash.get(EXPECTATIONS, {}).get(rope_model, [])
     findings: list[Finding] = []
-    references: Sequence[Reference] = ()
+    demands: Sequence[Demand] = ()
     if examination.error is None:
         for expectation in expectations:
             findings.extend(project.check_expectation(rope_model, expectation))
-        references = project.expected(rope_model, expectations)
+        demands = project.demanded_by_marks(rope_model, expectations)
     _settle(
-        request, examination, findings, contracts=len(expectations), references=references
+        request, examination, findings, contracts=len(expectations), demands=demands
     )
     if not expectations:
         pytest.skip(f"no rope_expect mark of this run names {rope_model}")
@@ -54,13 +54,13 @@ def test_checkpoint(rope_model: str, request: pytest.FixtureRequest) -> None:
     examination = _examine(request, rope_model)
     findings: Sequence[Finding] = ()
     files: Sequence[Path] = ()
-    references: Sequence[Reference] = ()
+    demands: Sequence[Demand] = ()
     if examination.error is None:
         with _failing(request):
             files = project.checkpoints(rope_model)
             findings = project.check_checkpoints(rope_model)
-            references = project.published(rope_model)
-    _settle(request, examination, findings, contracts=len(files), references=references)
+            demands = project.demanded_by_checkpoints(rope_model)
+    _settle(request, examination, findings, contracts=len(files), demands=demands)
 
 
 def test_arity(rope_model: str, request: pytest.FixtureRequest) -> None:
@@ -145,7 +145,7 @@ def _settle(
     *,
     contracts: int | None,
     omissions: Mapping[str, str] | None = None,
-    references: Sequence[Reference] = (),
+    demands: Sequence[Demand] = (),
 ) -> None:
     """Leave the facts for the report, then fail, xfail or pass."""
     document = model_document(
@@ -154,7 +154,7 @@ def _settle(
         findings,
         contracts,
         omissions,
-        references,
+        demands,
         item=request.node.originalname,
     )
     request.node.stash[DOCUMENT] = document

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Reference:
+class Demand:
     """What one contract demands.
 
     Attributes:
@@ -29,7 +29,7 @@ class Reference:
     rotation: effect.Rotation | None
 
 
-def of_expectation(expectation: Expectation, built: RopeConfig) -> Reference:
+def of_expectation(expectation: Expectation, built: RopeConfig) -> Demand:
     """Return what a mark demands; what it does not name is as it is built."""
     wanted = expectation.config(built)
     rotation = None
@@ -38,13 +38,13 @@ def of_expectation(expectation: Expectation, built: RopeConfig) -> Reference:
             rotation = effect.rotation(wanted)
         except ValueError:  # a value that is needed is expected to be absent
             rotation = None
-    return Reference("expected", expectation.text(), rotation)
+    return Demand("expected", expectation.text(), rotation)
 
 
-def of_checkpoint(checkpoint: Checkpoint, built: RopeConfig) -> list[Reference]:
+def of_checkpoint(checkpoint: Checkpoint, built: RopeConfig) -> list[Demand]:
     """Return what a checkpoint publishes, one for every embedding; the rest is as it is built."""
     return [
-        Reference(
+        Demand(
             "checkpoint",
             checkpoint.name if one.layers is None else f"{checkpoint.name} ({one.layers})",
             expecting.rotation(one, built, None),
