@@ -16,8 +16,8 @@ from pytest_ropecontract.rope.config import FIELDS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_ropecontract.contracts.findings import Finding
     from pytest_ropecontract.contracts.demands import Demand
+    from pytest_ropecontract.contracts.findings import Finding
     from pytest_ropecontract.project import Examination
     from pytest_ropecontract.rope.resolution import Resolution
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from pytest_ropecontract.contracts.findings import Finding
     from pytest_ropecontract.contracts.demands import Demand
+    from pytest_ropecontract.contracts.findings import Finding
     from pytest_ropecontract.project import Examination
     from pytest_ropecontract.snapshots.extension import RopeSnapshot
 
@@ -41,9 +41,7 @@ def test_expected(rope_model: str, request: pytest.FixtureRequest) -> None:
         for expectation in expectations:
             findings.extend(project.check_expectation(rope_model, expectation))
         demands = project.demanded_by_marks(rope_model, expectations)
-    _settle(
-        request, examination, findings, contracts=len(expectations), demands=demands
-    )
+    _settle(request, examination, findings, contracts=len(expectations), demands=demands)
     if not expectations:
         pytest.skip(f"no rope_expect mark of this run names {rope_model}")
 

@@ -113,7 +113,7 @@
     return window.vegaEmbed;
   });
   const config = {
-    font: "inherit",
+    font: getComputedStyle(document.body).fontFamily,
     axis: {
       labelColor: "var(--muted)",
       titleColor: "var(--ink)",
@@ -129,7 +129,10 @@
       labelFontSize: 12,
       orient: "top",
       symbolType: "stroke",
-      symbolSize: 500,
+      symbolSize: 300,
+      labelOffset: 12,
+      columnPadding: 24,
+      columns: 2,
     },
     text: { fontSize: 12 },
     view: { stroke: null },
@@ -197,12 +200,17 @@
   const specOf = (kind, data) => {
     const spec = structuredClone(specs()[kind]);
     const values = points[kind](data);
-    const names = [...new Set(values.map((value) => value.curve))];
+    const drawn = new Set(values.map((value) => value.curve));
+    const names = data.labels.filter((name) => drawn.has(name));
     const look = (name) => looks[name.split(" ")[0]];
     const scale = (property) => ({ domain: names, range: names.map((name) => look(name)[property]) });
-    spec.datasets = { points: values };
-    const text = data.length && `original length ${data.length}`;
-    spec.datasets.lengths = data.length ? [{ length: data.length, text }] : [];
+    const { length } = data;
+    spec.datasets = {
+      points: values,
+      marked: values.filter((value) => value.marked),
+      lengths: length ? [{ length, text: `original length ${length}` }] : [],
+    };
+    spec.layer = spec.layer.filter(({ data: its }) => spec.datasets[its?.name]?.length !== 0);
     for (const { encoding } of spec.layer) {
       for (const [channel, property] of channels) {
         if (encoding?.[channel]) {
@@ -215,8 +223,6 @@
   const draw = async (element, data) => {
     const kind = element.dataset.chart;
     const embed = library();
-    element.setAttribute("role", "img");
-    element.setAttribute("aria-label", said[kind](data));
     await embed(element, specOf(kind, data), {
       ast: true,
       actions: false,
@@ -225,7 +231,8 @@
       config,
       tooltip: { disableDefaultStyle: true, theme: "report" },
     });
-    element.dataset.drawn = "true";
+    element.setAttribute("role", "img");
+    element.setAttribute("aria-label", said[kind](data));
   };
 
   const columns = {
