@@ -31,8 +31,8 @@ def model_document(  # noqa: PLR0913  # the facts of an item
     findings: Sequence[Finding],
     contracts: int | None,
     omissions: Mapping[str, str] | None = None,
-    demands: Sequence[Demand] = (),
     *,
+    demands: Sequence[Demand] = (),
     item: str = "",
 ) -> dict[str, Any]:
     """Return what one item found out about a model.
@@ -158,7 +158,7 @@ def merge(documents: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     merged: dict[str, dict[str, Any]] = {}
     for document in sorted(documents, key=_place):
         model = document["model"]
-        empty = {"findings": [], "curves": [], "contracts": None}
+        empty: dict[str, Any] = {"findings": [], "curves": [], "contracts": None}
         known = merged.setdefault(model["name"], {**model, **empty})
         for name in ("findings", "curves"):
             known[name].extend(one for one in model[name] if one not in known[name])

@@ -136,7 +136,7 @@ def _has_sibling(request: pytest.FixtureRequest, function: str) -> bool:
     return any(item.name == name and item.parent is node.parent for item in request.session.items)
 
 
-def _settle(
+def _settle(  # noqa: PLR0913  # the facts of an item
     request: pytest.FixtureRequest,
     examination: Examination,
     findings: Sequence[Finding],
@@ -152,7 +152,7 @@ def _settle(
         findings,
         contracts,
         omissions,
-        demands,
+        demands=demands,
         item=request.node.originalname,
     )
     request.node.stash[DOCUMENT] = document

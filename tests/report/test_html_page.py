@@ -48,6 +48,7 @@ class Page(HTMLParser):
         self._within = tag
 
     def handle_endtag(self, tag: str) -> None:
+        del tag
         self._within = None
 
     def handle_data(self, data: str) -> None:
