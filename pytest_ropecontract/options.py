@@ -344,8 +344,8 @@ def _report(config: pytest.Config, name: str) -> Path:
     missing = [one for one in REPORT_EXTRA if importlib.util.find_spec(one) is None]
     if path.suffix == ".html" and missing:
         raise pytest.UsageError(
-            f"--rope-contract-report: {name!r} needs {missing[0]}, which is not installed: "
-            "pip install 'pytest-ropecontract[report]'"
+            f"--rope-contract-report: {name!r} needs {missing[0]}, which is not installed\n"
+            "  remedy: pip install 'pytest-ropecontract[report]'"
         )
     if not path.parent.is_dir():
         raise pytest.UsageError(

@@ -56,12 +56,10 @@ def test_page_says_nothing_of_the_machine(two: Project) -> None:
 def test_page_without_what_the_extra_brings(two: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
 
-    (line,) = two.run(HTML).usage_error
-
-    assert line == (
-        "ERROR: --rope-contract-report: 'report.html' needs vl_convert, which is not installed: "
-        "pip install 'pytest-ropecontract[report]'"
-    )
+    assert two.run(HTML).usage_error == [
+        "ERROR: --rope-contract-report: 'report.html' needs vl_convert, which is not installed",
+        "  remedy: pip install 'pytest-ropecontract[report]'",
+    ]
     assert not (two.root / "report.html").exists()
 
 
@@ -74,14 +72,18 @@ def test_json_needs_nothing_of_the_extra(two: Project, monkeypatch: pytest.Monke
 
 def test_folder_that_is_not_there(two: Project) -> None:
     assert two.run("--rope-contract-report=none/report.html").usage_error == [
-        "ERROR: --rope-contract-report: there is no folder 'none'"
+        "ERROR: --rope-contract-report: there is no folder 'none'",
+        "  remedy: mkdir -p none",
     ]
 
 
 def test_folder_in_place_of_the_file(two: Project) -> None:
     (two.root / "report.html").mkdir()
 
-    assert two.run(HTML).usage_error == ["ERROR: --rope-contract-report: 'report.html' is a folder"]
+    assert two.run(HTML).usage_error == [
+        "ERROR: --rope-contract-report: 'report.html' is a folder",
+        "  remedy: name a file",
+    ]
 
 
 def test_page_that_cannot_be_written_keeps_the_old_one(
