@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import math
 import os
 import shlex
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
 SURFACE_VARIABLE = "ROPE_CONTRACT_SURFACE"
 DEFAULT_MODELS = ("scripts/models/*.py", "scripts/models/*.sh")
 DEFAULT_TIME_LIMIT = "20"
-REPORT_SUFFIXES = (".json",)
 ANNOTATIONS = ("none", "github")
+REPORT_SUFFIXES = (".json", ".html")
+# What the HTML report is made with.
+REPORT_EXTRA = ("jinja2", "vl_convert")
 MOST_EXAMPLES = 1_000_000
 
 LISTS = {
@@ -124,7 +127,8 @@ def add_options(parser: pytest.Parser) -> None:
         dest="rope_contract_report",
         metavar="FILE",
         default=[],
-        help="write what every model resolves to into FILE.json; may be given again",
+        help="write what every model resolves to into FILE.json, or as a page for people into "
+        "FILE.html (needs pytest-ropecontract[report]); may be given again",
     )
     group.addoption(
         "--rope-contract-annotate",
@@ -382,6 +386,12 @@ def _report(config: pytest.Config, name: str) -> Path:
         raise pytest.UsageError(
             f"--rope-contract-report: {name!r} does not end in {' or '.join(REPORT_SUFFIXES)}\n"
             f"  remedy: --rope-contract-report={Path(name).stem}{REPORT_SUFFIXES[0]}"
+        )
+    missing = [one for one in REPORT_EXTRA if importlib.util.find_spec(one) is None]
+    if path.suffix == ".html" and missing:
+        raise pytest.UsageError(
+            f"--rope-contract-report: {name!r} needs {missing[0]}, which is not installed\n"
+            "  remedy: pip install 'pytest-ropecontract[report]'"
         )
     if not path.parent.is_dir():
         raise pytest.UsageError(

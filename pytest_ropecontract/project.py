@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract import snapshots
 from pytest_ropecontract.contracts import allowances as allowing
-from pytest_ropecontract.contracts import rules
+from pytest_ropecontract.contracts import demands, rules
 from pytest_ropecontract.contracts.arity import rule as arity
 from pytest_ropecontract.contracts.checkpoints import comparison, files
 from pytest_ropecontract.contracts.checkpoints import reader as checkpoint_reader
@@ -284,6 +284,36 @@ class Project:
         # What to change is said where the launcher differs from the definition, or of that.
         found.extend(dataclasses.replace(one, remedy=None) for one in contracts)
         return self.settle([dataclasses.replace(one, launcher=launcher) for one in found])
+
+    def demanded_by_marks(
+        self, model: str, expectations: Iterable[Expectation]
+    ) -> tuple[demands.Demand, ...]:
+        """Return what marks demand of a model, as rotations.
+
+        Raises:
+            RopeContractError: The model cannot be expanded or resolved.
+        """
+        resolution = self._resolution(model)
+        if resolution is None or resolution.rope is None:
+            return ()
+        return tuple(demands.of_expectation(one, resolution.rope) for one in expectations)
+
+    def demanded_by_checkpoints(self, model: str) -> tuple[demands.Demand, ...]:
+        """Return what the checkpoints of a model publish, as rotations.
+
+        Raises:
+            RopeContractError: The model cannot be expanded or resolved.
+        """
+        resolution = self._resolution(model)
+        if resolution is None or resolution.rope is None:
+            return ()
+        read = [self._checkpoint(path) for path in self.checkpoints(model)]
+        return tuple(
+            demand
+            for one in read
+            if not isinstance(one, CheckpointError)
+            for demand in demands.of_checkpoint(one, resolution.rope)
+        )
 
     def _compare(self, model: str, resolution: Resolution, reach: Finder) -> list[Finding]:
         found: list[Finding] = []

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_ropecontract import collection, uncollected
 from pytest_ropecontract.megatron.selection import is_live
-from pytest_ropecontract.report import annotating, document, json, launches, terminal
+from pytest_ropecontract.report import annotating, document, files, json, launches, terminal
 from pytest_ropecontract.suite.modules import modules_for
 
 if TYPE_CHECKING:
@@ -102,10 +102,12 @@ class ContractSession:
         paths = collection.options_of(self.config).reports
         if not paths:
             return
-        text = json.render(self._surface_document(), self._models, launches.merge(self.launches))
+        report = json.document(
+            self._surface_document(), self._models, launches.merge(self.launches)
+        )
         for path in paths:
             try:
-                json.write(path, text)
+                files.write(path, _rendered(report, path))
             except OSError as error:
                 self.unwritten.append(
                     f"--rope-contract-report: {path.name} cannot be written: {error.strerror}"
@@ -163,3 +165,13 @@ class ContractSession:
         if not config.pluginmanager.has_plugin("terminalreporter"):
             sys.stdout.writelines(f"{line}\n" for line in self._annotations())
             sys.stderr.writelines(f"ERROR: {line}\n" for line in self.unwritten)
+
+
+def _rendered(report: dict[str, Any], path: Path) -> str:
+    """Return a report in the format that its file's name asks for."""
+    if path.suffix == ".json":
+        return json.render(report)
+    # What it is made with comes with the extra; options have checked that it is there.
+    from pytest_ropecontract.report.html.page import render  # noqa: PLC0415
+
+    return render(report)

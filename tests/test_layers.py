@@ -32,6 +32,8 @@ KNOWS = {
     "tree_sitter": ("launchers",),
     "tree_sitter_bash": ("launchers",),
     "huggingface_hub": ("hub",),
+    "jinja2": ("report",),
+    "vl_convert": ("report",),
 }
 
 
@@ -164,6 +166,19 @@ def test_nothing_else_is_needed(path: Path) -> None:
     allowed = {NAME, *KNOWS, *sys.stdlib_module_names}
 
     assert {one.module.partition(".")[0] for one in imports(path)} <= allowed
+
+
+OPTIONAL = ("jinja2", "vl_convert")
+HTML = f"{NAME}.report.html"
+
+
+@every_file
+def test_what_an_extra_brings_is_imported_by_what_needs_it_alone(path: Path) -> None:
+    if module_name(path).startswith(f"{HTML}."):
+        return
+    for one in imports(path):
+        assert one.module.partition(".")[0] not in OPTIONAL
+        assert not (one.top and one.module.startswith(f"{HTML}.")), "it needs the extra"
 
 
 @every_file

@@ -114,22 +114,35 @@ class Expectation:
         A kind comes with everything else that is expected: most of it belongs to the kind.
         """
         names = tuple(self.fields) if name == "kind" else (name,)
-        changes: dict[str, Any] = {
-            one: tuple(value) if isinstance(value, list) else value
-            for one, value in self.fields.items()
-            if one in names
-        }
+        changes = {one: value for one, value in self.fields.items() if one in names}
         absent = None in (changes[name], getattr(rope, name)) and name not in OPTIONAL
         if absent or name in effect.NOT_NUMBERS:
             return None
         try:
-            expected = dataclasses.replace(rope, **changes)
-            derived = effect.with_factors(expected)
-            # What is expected of a factor itself stands.
-            kept = {one: changes[one] for one in changes if one in effect.FACTORS}
-            return effect.compare(rope, dataclasses.replace(derived, **kept)).text
+            return effect.compare(rope, self._changed(rope, changes)).text
         except (TypeError, ValueError):
             return None
+
+    def config(self, rope: RopeConfig) -> RopeConfig | None:
+        """Return what is built with the expected values in place of its own.
+
+        Returns:
+            None where no magnitude follows from them.
+        """
+        try:
+            return self._changed(rope, self.fields)
+        except (TypeError, ValueError):
+            return None
+
+    def _changed(self, rope: RopeConfig, fields: Mapping[str, Any]) -> RopeConfig:
+        changes: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in fields.items()
+        }
+        derived = effect.with_factors(dataclasses.replace(rope, **changes))
+        # What is expected of a factor itself stands.
+        kept = {one: changes[one] for one in changes if one in effect.FACTORS}
+        return dataclasses.replace(derived, **kept)
 
     def _implicit(self, model: str, name: str, actual: Any, source: Source | None) -> Finding:
         origin = source.origin if source else "constructor-default"

@@ -10,12 +10,16 @@ import pytest
 from pytest_ropecontract import paths
 from pytest_ropecontract.collection import project_of
 from pytest_ropecontract.contracts.findings import plain
+from pytest_ropecontract.report.curves import curve_documents
+from pytest_ropecontract.rope.config import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from pytest_ropecontract.contracts.demands import Demand
     from pytest_ropecontract.contracts.findings import Finding
     from pytest_ropecontract.project import Examination
+    from pytest_ropecontract.rope.resolution import Resolution
 
 ITEMS = ("test_declared", "test_arity", "test_omissions", "test_expected", "test_checkpoint")
 DOCUMENT = pytest.StashKey[dict[str, Any]]()
@@ -28,6 +32,7 @@ def model_document(  # noqa: PLR0913  # the facts of an item
     contracts: int | None,
     omissions: Mapping[str, str] | None = None,
     *,
+    demands: Sequence[Demand] = (),
     item: str = "",
 ) -> dict[str, Any]:
     """Return what one item found out about a model.
@@ -39,6 +44,7 @@ def model_document(  # noqa: PLR0913  # the facts of an item
         contracts: How many expectations or checkpoints it checked, or None where it checks
             none.
         omissions: What the loss of each flag does, or None where that was not looked at.
+        demands: What the contracts that it checked demand, as rotations.
         item: Name of the function of the item.
     """
     resolution = examination.resolution
@@ -55,6 +61,8 @@ def model_document(  # noqa: PLR0913  # the facts of an item
                 "argv": list(examination.expansion.argv) if examination.expansion else [],
                 "rope": None if rope is None else dataclasses.asdict(rope),
                 "origins": {} if resolution is None else dict(resolution.origins),
+                "sources": {} if resolution is None else _sources(resolution),
+                "curves": curve_documents(rope, demands),
                 "findings": [finding_document(one) for one in findings],
                 "omissions": None if omissions is None else dict(omissions),
                 "error": None if examination.error is None else str(examination.error),
@@ -78,6 +86,21 @@ def surface_document(config: pytest.Config) -> dict[str, Any]:
     return {"name": surface.name, "version": surface.version, "mode": megatron.mode}
 
 
+def _sources(resolution: Resolution) -> dict[str, Any]:
+    """Return the way of every value, from the flag to the argument of the rotary class."""
+    return {
+        name: {
+            "flag": source.flag,
+            "dest": source.dest,
+            "attribute": source.attribute,
+            "argument": source.argument,
+            "text": source.text,
+        }
+        for name in FIELDS
+        if (source := resolution.sources.get(name)) is not None
+    }
+
+
 def finding_document(finding: Finding) -> dict[str, Any]:
     """Return a finding as plain values."""
     return {
@@ -91,6 +114,9 @@ def finding_document(finding: Finding) -> dict[str, Any]:
         "effect": finding.effect,
         # The flag that it is about, as the definition has it.
         "flag": finding.flag or (finding.source if finding.origin == "declared" else None),
+        "source": finding.source,
+        "details": list(finding.details),
+        "reason": finding.reason,
         "remedy": finding.remedy,
     }
 
@@ -133,8 +159,10 @@ def merge(documents: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     merged: dict[str, dict[str, Any]] = {}
     for document in sorted(documents, key=_place):
         model = document["model"]
-        known = merged.setdefault(model["name"], {**model, "findings": [], "contracts": None})
-        known["findings"].extend(one for one in model["findings"] if one not in known["findings"])
+        empty: dict[str, Any] = {"findings": [], "curves": [], "contracts": None}
+        known = merged.setdefault(model["name"], {**model, **empty})
+        for name in ("findings", "curves"):
+            known[name].extend(one for one in model[name] if one not in known[name])
         if model["omissions"] is not None:
             known["omissions"] = model["omissions"]
         if document["contracts"] is not None:

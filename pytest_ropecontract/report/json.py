@@ -16,20 +16,21 @@ __all__ = ["render", "write"]
 SCHEMA = 1
 
 
-def render(
+def document(
     surface: Mapping[str, Any],
     models: Sequence[Mapping[str, Any]],
     launchers: Sequence[Mapping[str, Any]],
-) -> str:
-    """Return the report as text: the same for the same run, whatever the order of items."""
-    document = {
+) -> dict[str, Any]:
+    """Return the report: the same for the same run, whatever the order of items."""
+    return {
         "schema": SCHEMA,
         "plugin": metadata.version("pytest-ropecontract"),
         "surface": dict(surface),
-        "models": [
-            {name: value for name, value in model.items() if name != "contracts"}
-            for model in models
-        ],
-        "launchers": list(launchers),
+        "models": [dict(model) for model in models],
+        "launchers": [dict(launcher) for launcher in launchers],
     }
+
+
+def render(document: Mapping[str, Any]) -> str:
+    """Return the report as text."""
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

@@ -6,6 +6,8 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract.contracts.findings import plain
+from pytest_ropecontract.report.verdict import NO_CONTRACT
+from pytest_ropecontract.report.verdict import verdict as judge
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +23,6 @@ STATES = ("fail", "allowed", "ok")
 # Of more models than this, those without a finding are only counted.
 FOLDED_ABOVE = 40
 INDENT = "    "
-NO_CONTRACT = "ok, no contract"
 BARE = "no contract"
 
 
@@ -39,7 +40,7 @@ def summary_lines(
         verbosity: How often ``-v`` was given; below 0, how often ``-q``.
     """
     rows = sorted(
-        ((*_cells(model), *_verdict(model)) for model in models),
+        ((*_cells(model), *judge(model)) for model in models),
         key=lambda row: STATES.index(row[-1]),
     )
     shown = rows
@@ -157,22 +158,6 @@ def _cells(model: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _verdict(model: Mapping[str, Any]) -> tuple[str, str]:
-    if model["error"] is not None:
-        return "ERROR", "fail"
-    failed = _rules(model, "fail")
-    if failed:
-        return f"FAILED {', '.join(failed)}", "fail"
-    allowed = _rules(model, "allowed")
-    if allowed:
-        return f"allowed {', '.join(allowed)}", "allowed"
-    return ("ok" if model["contracts"] else NO_CONTRACT), "ok"
-
-
-def _rules(model: Mapping[str, Any], status: str) -> list[str]:
-    return list(dict.fromkeys(one["rule"] for one in model["findings"] if one["status"] == status))
-
-
 def launcher_lines(
     launchers: Sequence[Mapping[str, Any]], verbosity: int = 0
 ) -> list[tuple[str, str]]:
@@ -183,7 +168,7 @@ def launcher_lines(
         (
             launcher["name"],
             ", ".join(dict.fromkeys(one["model"] for one in launcher["training"])) or "-",
-            *_verdict({**launcher, "contracts": True}),
+            *judge({**launcher, "contracts": True}),
         )
         for launcher in launchers
     ]

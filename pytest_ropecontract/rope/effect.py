@@ -188,11 +188,16 @@ def compare_rotations(first: Rotation, second: Rotation) -> Effect:
     )
 
 
+def same_frequency(one: float, other: float) -> bool:
+    """Return whether two frequencies differ by no more than float32 rounding."""
+    return math.isclose(one, other, rel_tol=SAME_FREQUENCY, abs_tol=0.0)
+
+
 def _frequencies(left: Sequence[float], right: Sequence[float]) -> tuple[int, float, int | None]:
     """Return how many frequencies differ, their largest ratio, and where it shows first."""
     differing, largest, apart = 0, 1.0, 0.0
     for one, other in zip(left, right, strict=True):
-        if math.isclose(one, other, rel_tol=SAME_FREQUENCY, abs_tol=0.0):
+        if same_frequency(one, other):
             continue
         differing += 1
         apart = max(apart, abs(one - other))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from pytest_ropecontract.contracts.demands import Demand
     from pytest_ropecontract.contracts.findings import Finding
     from pytest_ropecontract.project import Examination
     from pytest_ropecontract.snapshots.extension import RopeSnapshot
@@ -35,10 +36,12 @@ def test_expected(rope_model: str, request: pytest.FixtureRequest) -> None:
     examination = _examine(request, rope_model)
     expectations = request.config.stash.get(EXPECTATIONS, {}).get(rope_model, [])
     findings: list[Finding] = []
+    demands: Sequence[Demand] = ()
     if examination.error is None:
         for expectation in expectations:
             findings.extend(project.check_expectation(rope_model, expectation))
-    _settle(request, examination, findings, contracts=len(expectations))
+        demands = project.demanded_by_marks(rope_model, expectations)
+    _settle(request, examination, findings, contracts=len(expectations), demands=demands)
     if not expectations:
         pytest.skip(f"no rope_expect mark of this run names {rope_model}")
 
@@ -49,11 +52,13 @@ def test_checkpoint(rope_model: str, request: pytest.FixtureRequest) -> None:
     examination = _examine(request, rope_model)
     findings: Sequence[Finding] = ()
     files: Sequence[Path] = ()
+    demands: Sequence[Demand] = ()
     if examination.error is None:
         with _failing(request):
             files = project.checkpoints(rope_model)
             findings = project.check_checkpoints(rope_model)
-    _settle(request, examination, findings, contracts=len(files))
+            demands = project.demanded_by_checkpoints(rope_model)
+    _settle(request, examination, findings, contracts=len(files), demands=demands)
 
 
 def test_arity(rope_model: str, request: pytest.FixtureRequest) -> None:
@@ -131,13 +136,14 @@ def _has_sibling(request: pytest.FixtureRequest, function: str) -> bool:
     return any(item.name == name and item.parent is node.parent for item in request.session.items)
 
 
-def _settle(
+def _settle(  # noqa: PLR0913  # the facts of an item
     request: pytest.FixtureRequest,
     examination: Examination,
     findings: Sequence[Finding],
     *,
     contracts: int | None,
     omissions: Mapping[str, str] | None = None,
+    demands: Sequence[Demand] = (),
 ) -> None:
     """Leave the facts for the report, then fail, xfail or pass."""
     document = model_document(
@@ -146,6 +152,7 @@ def _settle(
         findings,
         contracts,
         omissions,
+        demands=demands,
         item=request.node.originalname,
     )
     request.node.stash[DOCUMENT] = document

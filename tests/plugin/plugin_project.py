@@ -73,6 +73,10 @@ class Project:
         """Run pytest with ``--rope-contract`` in this process."""
         return self.run_without("--rope-contract", *_without_others(args))
 
+    def run_with_all(self, *args: str) -> Run:
+        """Run pytest with ``--rope-contract``, and all items, in this process."""
+        return self.run_without("--rope-contract", *args)
+
     def run_without(self, *args: str) -> Run:
         """Run pytest without ``--rope-contract`` in this process."""
         return Run(self, self.pytester.runpytest_inprocess("-p", "no:randomly", *args))

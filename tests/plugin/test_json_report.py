@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import re
 from importlib import metadata
 from pathlib import Path
@@ -14,6 +15,8 @@ from plugin_project import MLA, PLAIN, REPORT, YARN, Project
 
 from pytest_ropecontract import RopeConfig
 from pytest_ropecontract.contracts.findings import RULES
+from pytest_ropecontract.rope.effect import compare
+from pytest_ropecontract.rope.frequencies import inverse_frequencies
 from pytest_ropecontract.rope.resolution import ORIGINS
 
 FILL = "def fill(args):\n    if args.rope_type is None: args.rope_type = 'yarn'\n"
@@ -66,14 +69,18 @@ def test_every_model_has_every_key(mixed: Project) -> None:
     fields = [field.name for field in dataclasses.fields(RopeConfig)]
 
     for model in mixed.run(REPORT).report["models"]:
-        keys = ["name", "path", "argv", "rope", "origins", "findings", "error"]
-        assert [key for key in model if key != "omissions"] == keys
+        assert list(model) == [
+            *("name", "path", "argv", "rope", "origins", "sources", "curves", "findings"),
+            *("omissions", "error", "contracts"),
+        ]
         assert model["rope"] is None or list(model["rope"]) == fields
         assert set(model["origins"]) <= set(fields)
         assert set(model["origins"].values()) <= set(ORIGINS)
+        assert list(model["sources"]) == list(model["origins"])
         for finding in model["findings"]:
             keys = ["rule", "field", "expected", "actual", "origin", "message", "status"]
-            assert list(finding) == [*keys, "effect", "flag", "remedy"]
+            keys += ["effect", "flag", "source", "details", "reason", "remedy"]
+            assert list(finding) == keys
             assert finding["rule"] in RULES
             assert finding["status"] in ("fail", "note", "allowed")
 
@@ -106,9 +113,65 @@ def test_failed_expectation(mixed: Project) -> None:
         'expected 5 by rope_expect("yarn", rotary_base=5)',
         "status": "fail",
         "flag": "--rotary-base 10000",
+        "source": "--rotary-base 10000",
+        "details": [],
+        "reason": None,
         "remedy": "declare --rotary-base 5 in the definition, or correct the expectation in "
         "tests/test_contracts.py::test_it",
     }
+
+
+def test_way_of_every_value(mixed: Project) -> None:
+    sources = mixed.run(REPORT).reported("stretched")["sources"]
+
+    assert sources["mscale"] == {
+        "flag": "--mscale",
+        "dest": "mscale",
+        "attribute": "mscale",
+        "argument": "mscale",
+        "text": "--mscale 1.0",
+    }
+    assert sources["round_to_int"] == {
+        "flag": None,
+        "dest": None,
+        "attribute": None,
+        "argument": "correction_range_round_to_int",
+        "text": "YarnRotaryEmbedding.correction_range_round_to_int",
+    }
+
+
+def test_curves_are_those_of_what_is_built_and_of_what_is_expected(mixed: Project) -> None:
+    model = mixed.run(REPORT).reported("stretched")
+
+    built = RopeConfig(**model["rope"])
+    expected = dataclasses.replace(built, rotary_base=5)
+    resolved, mark = model["curves"]
+    assert resolved["of"] == "resolved"
+    assert (mark["of"], mark["name"]) == ("expected", 'rope_expect("yarn", rotary_base=5)')
+    for one, rope in ((resolved, built), (mark, expected)):
+        turns = [2 * math.pi / frequency for frequency in inverse_frequencies(rope)]
+        assert one["wavelengths"] == turns
+    assert mark["differing"] == [1, 2, 3]
+    assert mark["effect"] == compare(built, expected).text
+
+
+def test_curve_of_a_checkpoint(project: Project) -> None:
+    project.model("plain", f"{PLAIN} --rope-type rope")
+    project.write("tests/checkpoints/plain.json", '{"rope_theta": 500, "head_dim": 16}')
+
+    run = project.run_with_all(REPORT, "-k", "checkpoint")
+
+    published = dataclasses.replace(RopeConfig(**run.reported("plain")["rope"]), rotary_base=500)
+    _, curve = run.reported("plain")["curves"]
+    assert (curve["of"], curve["name"]) == ("checkpoint", "tests/checkpoints/plain.json")
+    assert curve["wavelengths"] == [2 * math.pi / one for one in inverse_frequencies(published)]
+
+
+def test_numbers_of_contracts(mixed: Project) -> None:
+    run = mixed.run(REPORT)
+
+    assert run.reported("stretched")["contracts"] == 1
+    assert not run.reported("plain")["contracts"]
 
 
 def test_statuses(mixed: Project) -> None:

@@ -529,8 +529,8 @@ def test_no_definitions_is_an_error_also_where_a_path_is_given(project: Project)
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("report.txt", "'report.txt' does not end in .json"),
-        ("report", "'report' does not end in .json"),
+        ("report.txt", "'report.txt' does not end in .json or .html"),
+        ("report", "'report' does not end in .json or .html"),
         ("nowhere/report.json", "there is no folder 'nowhere'"),
         ("folder.json", "'folder.json' is a folder"),
     ],

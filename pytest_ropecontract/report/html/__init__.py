@@ -1,0 +1,1 @@
+"""The HTML report: one page for people, in one file that works offline."""

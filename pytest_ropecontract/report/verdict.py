@@ -1,0 +1,31 @@
+"""What comes of a model, in a word and in a line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NO_CONTRACT = "ok, no contract"
+
+
+def verdict(model: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the verdict as a line, and its state: ``fail``, ``allowed`` or ``ok``.
+
+    Args:
+        model: The merged document of the model.
+    """
+    if model["error"] is not None:
+        return "ERROR", "fail"
+    failed = _rules(model, "fail")
+    if failed:
+        return f"FAILED {', '.join(failed)}", "fail"
+    allowed = _rules(model, "allowed")
+    if allowed:
+        return f"allowed {', '.join(allowed)}", "allowed"
+    return ("ok" if model["contracts"] else NO_CONTRACT), "ok"
+
+
+def _rules(model: Mapping[str, Any], status: str) -> list[str]:
+    return list(dict.fromkeys(one["rule"] for one in model["findings"] if one["status"] == status))

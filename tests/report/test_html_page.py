@@ -1,0 +1,210 @@
+"""The page itself: what is on it, that it is escaped, and that it is the same every time."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from reports import curve, finding, hostile, model, report
+
+from pytest_ropecontract.report.html.page import render
+from pytest_ropecontract.report.html.view import labels
+
+NASTY = (
+    "<script>alert(1)</script>",
+    "</script><script>alert(1)</script>",
+    "<!--<script>",
+    "-->",
+    "]]>",
+    "\"' onmouseover=alert(1) x='",
+    "</style><img src=x onerror=alert(1)>",
+    "{{ 7 * 7 }}{% raw %}",
+    "a\u2028b\u2029c",
+    "&lt;b&gt; &amp;",
+    "javascript:alert(1)",
+    "</template></details></main>",
+)
+
+
+class Page(HTMLParser):
+    """What a page consists of: its tags with their attributes, its texts, its scripts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: dict[str | None, str] = {}
+        self.texts: list[str] = []
+        self._within: str | None = None
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self._within = tag
+
+    def handle_endtag(self, tag: str) -> None:
+        del tag
+        self._within = None
+
+    def handle_data(self, data: str) -> None:
+        if self._within == "script":
+            identity = self.tags[-1][1].get("id")
+            self.scripts[identity] = self.scripts.get(identity, "") + data
+        elif self._within != "style":
+            self.texts.append(data)
+
+    def attributes(self, name: str) -> list[str | None]:
+        return [attrs[name] for _, attrs in self.tags if name in attrs]
+
+
+def tags(page: Page) -> list[str]:
+    return [tag for tag, _ in page.tags]
+
+
+def test_numbers_of_the_charts_are_those_of_the_report() -> None:
+    one = model(curves=[curve("resolved", 1234.5), curve("expected", 7.25, differing=[1, 2])])
+
+    shown = json.loads(Page(render(report(one))).scripts["curves"])
+
+    assert shown["model-plain"]["curves"] == one["curves"]
+
+
+def test_a_model_without_curves_has_no_charts() -> None:
+    page = Page(render(report(model(rope=None, origins={}, sources={}, curves=[]))))
+
+    assert json.loads(page.scripts["curves"]) == {}
+    assert page.attributes("data-chart") == []
+
+
+def test_failures_come_first() -> None:
+    models = [
+        model("a-fine"),
+        model("b-bare", contracts=None),
+        model("c-allowed", findings=[finding(status="allowed")]),
+        model("d-failed", findings=[finding()]),
+        model("e-broken", error="broken"),
+    ]
+
+    page = Page(render(report(*models)))
+
+    shown = [name.removeprefix("model-") for name in page.attributes("data-model") if name]
+    assert shown == ["d-failed", "e-broken", "c-allowed", "b-bare", "a-fine"]
+
+
+def test_every_finding_with_what_to_type() -> None:
+    found = finding(remedy="declare --this", effect="4 of 4 differ", details=["base: 1 -> 2"])
+
+    texts = Page(render(report(model(findings=[found])))).texts
+
+    for text in ("declare --this", "4 of 4 differ", "base: 1 -> 2", found["message"], "Failed"):
+        assert text in texts
+
+
+def test_way_of_a_value_from_the_flag_to_the_rotary_class() -> None:
+    source = {"text": "--rotary-base 1", "flag": "--rotary-base", "dest": "base"}
+    source |= {"attribute": "rotary_base", "argument": "theta"}
+
+    page = Page(render(report(model(sources={"rotary_base": source}))))
+
+    at = page.texts.index("rotary_base")
+    assert page.texts[at : at + 7] == [
+        *("rotary_base", "10000", "declared", "--rotary-base 1", "args.base"),
+        *("config.rotary_base", "Rotary(theta)"),
+    ]
+
+
+def test_way_of_a_value_that_was_filled_names_the_function() -> None:
+    source = {"text": "frame:fill", "flag": "--rotary-base", "dest": "base"}
+    source |= {"attribute": None, "argument": None}
+    one = model(sources={"rotary_base": source}, origins={"rotary_base": "filled"})
+
+    texts = Page(render(report(one))).texts
+
+    at = texts.index("--rotary-base not given")
+    assert texts[at : at + 3] == ["--rotary-base not given", "filled by frame:fill", "args.base"]
+
+
+def test_values_that_are_not_declared_are_marked_with_their_origin() -> None:
+    page = Page(render(report(model(origins={"rotary_base": "config-default"}))))
+
+    assert page.attributes("title") == ["config-default"]
+
+
+def test_curves_of_one_kind_are_numbered() -> None:
+    curves = [curve("resolved"), curve("expected"), curve("expected"), curve("checkpoint")]
+
+    assert labels(curves) == ["resolved", "expected 1", "expected 2", "checkpoint"]
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_nothing_of_a_project_is_more_than_text(text: str) -> None:
+    page, harmless = Page(render(hostile(text))), Page(render(hostile("harmless")))
+
+    assert tags(page) == tags(harmless)
+    names = [sorted(attrs) for _, attrs in page.tags]
+    assert names == [sorted(attrs) for _, attrs in harmless.tags]
+    assert page.scripts.keys() == harmless.scripts.keys()
+    assert [page.scripts[one] for one in (None, "charts", "specs")] == [
+        harmless.scripts[one] for one in (None, "charts", "specs")
+    ]
+    # It is there nevertheless, as it is.
+    assert text in page.texts
+    (drawn,) = json.loads(page.scripts["curves"]).values()
+    assert drawn["name"] == text
+
+
+@pytest.mark.parametrize("name", ["a b", "a/b", "é", "<b>", "", "javascript:1"])
+def test_names_that_are_no_anchors_get_one(name: str) -> None:
+    page = Page(render(report(model(name))))
+
+    (link,) = (href for href in page.attributes("href") if href and href.startswith("#model"))
+    assert re.fullmatch(r"#model-[\w.+-]+", str(link))
+    assert str(link)[1:] in page.attributes("id")
+
+
+def test_the_page_asks_for_nothing() -> None:
+    page = Page(render(report(model())))
+
+    assert page.attributes("src") == []
+    assert [href for href in page.attributes("href") if not str(href).startswith("#")] == []
+    assert not {"link", "img", "iframe", "object", "embed"} & set(tags(page))
+    assert "url(" not in render(report()).partition("<body>")[0]
+
+
+def test_policy_allows_the_pages_own_scripts_alone() -> None:
+    page = Page(render(report(model())))
+
+    (policy,) = (attrs["content"] for _, attrs in page.tags if "http-equiv" in attrs)
+    digests = [
+        f"'sha256-{base64.b64encode(hashlib.sha256(page.scripts[one].encode()).digest()).decode()}'"
+        for one in (None, "charts")
+    ]
+    assert str(policy).split("; ")[:2] == [
+        "default-src 'none'",
+        f"script-src {' '.join(digests)}",
+    ]
+
+
+def test_same_report_same_page() -> None:
+    one = report(model("b"), model("a"))
+
+    assert render(one) == render(one)
+    assert render(one) == render(json.loads(json.dumps(one)))
+
+
+def test_the_page_of_no_model_says_so() -> None:
+    page = Page(render({**report(), "surface": {"name": None, "version": None, "mode": None}}))
+
+    assert "No model was checked in this run." in page.texts
+    assert "table" not in tags(page)
+
+
+def test_identities_are_unique() -> None:
+    found: list[Any] = Page(render(report(model("a"), model("b"), model("?")))).attributes("id")
+
+    assert len(found) == len(set(found))
