@@ -414,7 +414,8 @@ def check_end(name: str, recording: Recording) -> None:
             f"{name}: stopped: {stop.reason}",
             origin=stop.origin,
             details=[f"this machine: {text}" for text in missing],
-            remedy=stop.remedy,
+            remedy=stop.remedy
+            or "change that line, or take the launcher out of rope_contract_launchers",
         )
     if recording.returncode:
         tail = recording.stderr.strip().splitlines()[-5:]

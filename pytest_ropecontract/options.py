@@ -297,21 +297,27 @@ def _launching(config: pytest.Config) -> LaunchSettings:
         launchers = discover(config.rootpath, _lines(config, "rope_contract_launchers"))
     except RopeContractError as error:
         raise pytest.UsageError(f"rope_contract_launchers: {error}") from None
-    answers = dict(_pair(config, "rope_contract_launch_answers", "COMMAND = TEXT"))
+    answers = dict(
+        _pair(config, "rope_contract_launch_answers", "COMMAND = TEXT", "nvidia-smi topo -m = NV18")
+    )
     return LaunchSettings(
         launchers=launchers,
         scripts=_lines(config, "rope_contract_training") or DEFAULT_SCRIPTS,
-        environment=dict(_pair(config, "rope_contract_launch_environment", "NAME=VALUE")),
+        environment=dict(
+            _pair(config, "rope_contract_launch_environment", "NAME=VALUE", "NODES=2")
+        ),
         answers={command: text.replace("\\n", "\n") for command, text in answers.items()},
     )
 
 
-def _pair(config: pytest.Config, name: str, form: str) -> Iterator[tuple[str, str]]:
+def _pair(config: pytest.Config, name: str, form: str, example: str) -> Iterator[tuple[str, str]]:
     """Yield the two sides of every line of a key."""
     for line in _lines(config, name):
         left, equals, right = line.partition("=")
         if not equals or not left.strip():
-            raise pytest.UsageError(f"{name}: {line!r} is not of the form {form}")
+            raise pytest.UsageError(
+                f"{name}: {line!r} is not of the form {form}\n  remedy: for example {example}"
+            )
         yield left.strip(), right.strip()
 
 

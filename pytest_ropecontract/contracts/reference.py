@@ -37,7 +37,7 @@ PAGES: dict[Rule, RulePage] = {
         " RoPE, another class is built, whose forward returns a pair; if it uses YaRN, "
         "its numbers are defaults that nobody chose. Training runs either way, and the "
         "model that is rolled out differs.",
-        "implicit-yarn: kimi-k2: becomes yarn (factor 1, beta_fast 32, beta_slow 1) and "
+        "implicit-yarn: kimi-k2: becomes yarn (factor 1.0, beta_fast 32, beta_slow 1) and "
         "no flag says so (config-default: MLATransformerConfig.rope_type)",
         "Declare what the checkpoint uses: --rope-type yarn with its numbers, or "
         "--rope-type rope --no-rope-fusion.",
@@ -137,7 +137,7 @@ PAGES: dict[Rule, RulePage] = {
         "one by one, together and at random; where what is then built differs, and no "
         "mark and no checkpoint of the model would have noticed, the next edit can lose "
         "them for real.",
-        "unguarded-omission: kimi-k2: without --rope-type yarn becomes yarn (factor 32, "
+        "unguarded-omission: kimi-k2 without --rope-type yarn becomes yarn (factor 32.0, "
         "beta_fast 1, beta_slow 1) and no contract notices",
         "Add the contract that the failure names: a rope_expect mark, or the model's checkpoint.",
     ),

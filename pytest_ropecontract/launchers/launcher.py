@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-_LINE = re.compile(r"(?P<glob>.+?)(?:::(?P<function>\w+))?(?:\s*=\s*(?P<model>\S+))?")
+_LINE = re.compile(r"(?P<glob>[^=\s].*?)(?:::(?P<function>\w+))?(?:\s*=\s*(?P<model>\S+))?")
 _FORM = "a line is: GLOB, GLOB::FUNCTION, or either with = MODEL behind it"
 
 

@@ -153,6 +153,7 @@ class _Reader:
         raise BuiltConfigError(
             f"{self.surface.name} has no rotary rule for this {self._class}",
             details=[f"{name}: {value}" for name, value in values.items()],
+            remedy="use the surface of the Megatron that the config was built with",
         )
 
     def _found(self, path: RotaryPath, name: str, argument: Argument) -> tuple[Any, Source]:

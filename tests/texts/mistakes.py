@@ -10,6 +10,7 @@ from pytest_ropecontract import paths
 from pytest_ropecontract.contracts import allowances, expectation
 from pytest_ropecontract.contracts.checkpoints import document as checkpoints
 from pytest_ropecontract.contracts.checkpoints import files as checkpoint_files
+from pytest_ropecontract.contracts.checkpoints import folders
 from pytest_ropecontract.definitions import Registry, discover
 from pytest_ropecontract.megatron import surface_files
 from pytest_ropecontract.megatron.pipeline import PipelineSettings
@@ -295,7 +296,15 @@ several(
     states_a_key_twice=checkpoint('{"rope_theta": 1, "rope_theta": 2}'),
     has_a_number_of_too_many_digits=checkpoint('{"rope_theta": ' + "9" * 5000 + "}"),
     is_missing=lambda folder: checkpoints.load(folder / "x.json", "tests/checkpoints/x.json"),
-    is_a_folder_without_config=lambda folder: checkpoints.load(folder, "checkpoints/kimi-k2"),
+    is_a_folder_without_config=lambda folder: folders.locate(folder, "checkpoints/kimi-k2"),
+    folder_lacks_a_revision=lambda folder: folders.locate(
+        write(folder, "models--a--b/snapshots/1234567/config.json", "{}").parents[2],
+        "checkpoints/models--a--b",
+        "main",
+    ),
+    file_is_of_one_revision=lambda folder: folders.locate(
+        write(folder, "config.json", "{}"), "checkpoints/config.json", "main"
+    ),
     is_no_file=lambda _: checkpoints.load(Path("/dev/null"), "tests/checkpoints/x.json"),
     has_a_null_character=lambda _: checkpoints.load(Path("a\0b"), "x.json"),
     pattern_without_model=lambda _: checkpoint_files.check_pattern("checkpoints/*.json"),
@@ -308,13 +317,21 @@ several(
 )
 
 
-def omitted(folder: Path) -> object:
-    from pytest_ropecontract.omission.strategy import omissions_of  # noqa: PLC0415
+def omitted(**arguments: Any):
+    def make(folder: Path) -> object:
+        from pytest_ropecontract.omission.strategy import omissions_of  # noqa: PLC0415
 
-    return omissions_of(project(folder), "kimi-k2", only=["--beta-fast"])
+        return omissions_of(project(folder), "kimi-k2", **arguments)
+
+    return make
 
 
-several("omissions", no_such_flag=omitted)
+several(
+    "omissions",
+    no_such_flag=omitted(only=["--beta-fast"]),
+    only_names_none=omitted(only=[]),
+    at_most_is_no_number=omitted(at_most=-1),
+)
 
 
 def built(config: dict[str, Any], **arguments: Any):
@@ -333,6 +350,61 @@ several(
     has_no_kind=built({**HEADS, "position_embedding_type": "alibi"}),
     lacks_an_attribute=built({"multi_latent_attention": True, "rope_type": "yarn"}),
     is_given_no_value=built(HEADS),
+)
+
+
+# Launchers
+
+
+def launchers(*lines: str):
+    """Return a case that reads lines of rope_contract_launchers, beside one script of each kind."""
+
+    def read(folder: Path) -> object:
+        from pytest_ropecontract.launchers.launcher import discover  # noqa: PLC0415
+
+        write(folder, "run.sh", "")
+        write(folder, "run.py", "")
+        return discover(folder, lines)
+
+    return read
+
+
+def launched(script: str, **models: str):
+    """Return a case that inspects a shell launcher."""
+
+    def inspect(folder: Path) -> object:
+        from pytest_ropecontract.launchers.launcher import Launcher  # noqa: PLC0415
+        from pytest_ropecontract.launching import Launching, LaunchSettings  # noqa: PLC0415
+
+        path = write(folder, "run.sh", script)
+        known = project(folder)
+        for name, argv in models.items():
+            known.registry.add(name, argv)
+        inspection = Launching(known, LaunchSettings(), 60.0).inspect(Launcher(path), {})
+        raise inspection.error or AssertionError("nothing is wrong with it")
+
+    return inspect
+
+
+several(
+    "launchers",
+    line_names_none=launchers("= kimi-k2"),
+    glob_matches_nothing=launchers("scripts/run-*.sh"),
+    glob_is_absolute=launchers("/scripts/run-*.sh"),
+    function_of_a_shell_script=launchers("run.sh::execute"),
+    two_models_for_one=launchers("run.sh = kimi-k2", "*.sh = kimi-k25"),
+)
+several(
+    "launcher",
+    trains_nothing=launched("ray start --head\n"),
+    names_no_definition=launched("python train.py --num-layers 3\n"),
+    launches_what_is_not_known=launched("ray job submit -- bash train.sh\n"),
+    exits=launched("false\nexit 3\n"),
+    writes_elsewhere=launched("echo 1 > /etc/rope\npython train.py\n"),
+    may_be_either=launched(
+        f"python train.py --hf-checkpoint Kimi-K2 --load Kimi-K2.5 {TOKENS}\n",
+        **{"kimi-k25": f"{TOKENS} --rotary-base 20000"},
+    ),
 )
 
 
