@@ -20,6 +20,8 @@ NEXT = "to write what the flags build: pytest --rope-contract --snapshot-update-
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give a project with two models, and its golden files' folder."""
+    # In a worker of pytest-xdist, syrupy takes a run of this process for that of a worker, too.
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pyproject.toml").write_text("[tool.pytest]\n")
     (tmp_path / "scripts/models").mkdir(parents=True)

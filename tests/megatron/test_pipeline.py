@@ -555,7 +555,8 @@ class TestSettings:
 @pytest.mark.parametrize("setting", [name for name in SETTINGS if name != "stubs"])
 def test_a_name_of_something_that_is_no_function(framework: Framework, setting: str):
     assert error(framework, setting, "frame:value") == [
-        f"{SETTINGS[setting][0]}: frame:value is of type int, not a function"
+        f"{SETTINGS[setting][0]}: frame:value is of type int, not a function",
+        "  remedy: name a function of the module",
     ]
 
 

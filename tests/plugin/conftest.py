@@ -11,6 +11,10 @@ from plugin_project import EXAMPLE, Project
 import pytest_ropecontract
 
 
+# In a worker of pytest-xdist, syrupy takes the runs inside for those of workers, too.
+WORKER = "PYTEST_XDIST_WORKER"
+
+
 def _import_everything() -> None:
     """Import what is imported lazily: a run in this process drops what it imports itself."""
     for module in pkgutil.walk_packages(
@@ -26,7 +30,7 @@ _import_everything()
 @pytest.fixture(autouse=True)
 def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let nothing of this run's own settings reach the runs inside."""
-    for name in ("ROPE_CONTRACT_SURFACE", "PYTEST_ADDOPTS", "PYTEST_PLUGINS", "CI"):
+    for name in ("ROPE_CONTRACT_SURFACE", "PYTEST_ADDOPTS", "PYTEST_PLUGINS", "CI", WORKER):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "80")
 

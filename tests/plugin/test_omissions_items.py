@@ -275,8 +275,9 @@ def test_examples_by_option_and_ini(logged: Project) -> None:
 
 @pytest.mark.parametrize("text", ["-1", "many", "1.5", "", "1000001"])
 def test_examples_that_are_no_number(flash: Project, text: str) -> None:
-    (line,) = flash.run(f"--rope-contract-examples={text}").usage_error
+    line, remedy = flash.run(f"--rope-contract-examples={text}").usage_error
 
+    assert remedy.startswith("  remedy: --rope-contract-examples=")
     assert line == (
         f"ERROR: --rope-contract-examples: {text!r} is not a whole number from 0 to 1000000"
     )
@@ -586,8 +587,9 @@ def test_contract_that_is_allowed_to_fail_guards_nothing(flash: Project) -> None
 
     assert run.line(ITEM) == HEADLINE
     assert "config.json" not in run.text(ITEM)
-    assert run.text(ITEM).endswith(
-        "remedy:   rope_contract_allow allows what a contract would find; take its line away"
+    assert (
+        "  remedy:   rope_contract_allow allows what a contract would find; take its line away"
+        in run.text(ITEM).splitlines()
     )
 
 

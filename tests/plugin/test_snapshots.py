@@ -151,7 +151,8 @@ def test_a_folder_that_is_a_file_is_one_error(bare: Kept) -> None:
     bare.write(FOLDER, "")
 
     assert bare.run().usage_error == [
-        "ERROR: rope_contract_snapshots: 'tests/rope_snapshots' is a file, not a folder"
+        "ERROR: rope_contract_snapshots: 'tests/rope_snapshots' is a file, not a folder",
+        "  remedy: name a folder; it need not be there yet",
     ]
 
 
