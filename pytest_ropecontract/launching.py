@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,12 +21,11 @@ if TYPE_CHECKING:
     from pytest_ropecontract.contracts.expectation import Expectation
     from pytest_ropecontract.contracts.findings import Finding
     from pytest_ropecontract.launchers.launcher import Launcher
-    from pytest_ropecontract.launchers.training import Training
+    from pytest_ropecontract.launchers.training import ShellScript, Training
     from pytest_ropecontract.project import Project
     from pytest_ropecontract.rope.config import RopeConfig
     from pytest_ropecontract.rope.resolution import Resolution
 
-RAY = "ray job submit"
 # No knob, and of a shell that expands a definition the ground it stands on.
 _GROUND = re.compile(
     r"PATH|HOME|PWD|OLDPWD|SHLVL|_|IFS|ENV|TMPDIR|SHELL|USER|LOGNAME|TERM|LANG|LC_\w+|TZ"
@@ -184,7 +184,26 @@ class Launching:
 
     def training(self, recording: Recording) -> training.Found:
         """Return what of a recording trains."""
-        return training.find(recording, self.settings.scripts)
+        return training.find(recording, self.settings.scripts, self._follow)
+
+    def _follow(self, script: ShellScript) -> Recording | None:
+        """Return what a shell script of the project would run where a command takes it."""
+        root = self.project.settings.root
+        inside = script.path.removeprefix(f"{shell.SCRATCH}/")
+        folder = "." if inside != script.path else script.command.folder
+        # The launcher's working directory shows the project.
+        path = Path(os.path.normpath(root / folder / inside))
+        if not path.is_relative_to(root) or not path.is_file():
+            return None
+        return self.shell(
+            path,
+            arguments=script.arguments,
+            environment={
+                name: value
+                for name, value in script.environment.items()
+                if shell.takes(name) and shell.SCRATCH not in value
+            },
+        )
 
     def inspect(
         self, launcher: Launcher, expectations: Mapping[str, Sequence[Expectation]]
@@ -349,7 +368,7 @@ class Launching:
         }
         if not knobs or resolution.rope is None or defined.rope is None:
             return ()
-        where = "the runtime environment" if RAY in one.through else "the environment"
+        where = "the runtime environment" if training.RAY in one.through else "the environment"
         read = {
             name: meant
             for name, meant in self._meant_by_definition(named.model, knobs).items()

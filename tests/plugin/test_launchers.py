@@ -172,6 +172,15 @@ def test_a_flag_that_a_variant_overrides_itself_is_caught(example: Project, kind
     assert first.endswith(f"; the flags are those of {model}")
 
 
+def test_a_script_that_runs_on_other_nodes_is_followed(project: Project) -> None:
+    project.model("mla", f"{MLA} --rope-type rope")
+    shell(project, f"python3 train.py {MLA} --rope-type rope --rotary-base $1\n", "scripts/in.sh")
+    launcher = shell(project, 'srun -N 2 bash "$(dirname "$0")/in.sh" 7\n')
+    text = only(project, launcher).text("scripts/run.sh::test_launch[run]")
+
+    assert text.startswith("launcher-override: scripts/run.sh: mla: rotary_base is 7")
+
+
 def test_every_training_command_is_checked(example: Project) -> None:
     launcher = shell(
         example,
