@@ -265,6 +265,11 @@ def test_an_allowance_that_no_launcher_needs_any_more_fails(project: Project) ->
 
 
 UNTOLD = {
+    "nothing runs": ("echo hi\n", "scripts/run.sh: it runs no command"),
+    "what is not let through": (
+        "python3 train.py\nenable -n echo\n",
+        "scripts/run.sh: stopped: enable changes which commands bash has built in",
+    ),
     "nothing trains": (
         "ray stop\nray start --head\n",
         "scripts/run.sh: none of its 2 commands trains",
@@ -298,7 +303,11 @@ def test_what_cannot_be_told_fails_with_a_reason(project: Project, case: str) ->
     project.model("two", f"{MLA} --rope-type rope")
     launcher = shell(project, body)
 
-    assert only(project, launcher).line("scripts/run.sh::test_launch[run]") == line
+    text = lines(only(project, launcher), "scripts/run.sh::test_launch[run]")
+
+    assert text[0] == line
+    assert text[-2].startswith("remedy: ")
+    assert text[-1] == "more: ropecontract rule launcher-override"
 
 
 def test_settings_name_the_model_where_nothing_else_does(project: Project) -> None:

@@ -374,13 +374,13 @@ def launched(script: str, **models: str):
 
     def inspect(folder: Path) -> object:
         from pytest_ropecontract.launchers.launcher import Launcher  # noqa: PLC0415
-        from pytest_ropecontract.launching import Launching, LaunchSettings  # noqa: PLC0415
+        from pytest_ropecontract.project_launchers import LaunchSettings, ProjectLaunchers  # noqa: PLC0415
 
         path = write(folder, "run.sh", script)
         known = project(folder)
         for name, argv in models.items():
             known.registry.add(name, argv)
-        inspection = Launching(known, LaunchSettings(), 60.0).inspect(Launcher(path), {})
+        inspection = ProjectLaunchers(known, LaunchSettings(), 60.0).inspect(Launcher(path), {})
         raise inspection.error or AssertionError("nothing is wrong with it")
 
     return inspect

@@ -6,7 +6,7 @@
 # may have slashes in their names, so absolute paths are caught too, with their arguments exactly as
 # bash expands them. Builtins that leave the shell (exec, kill, command) are functions of their own.
 #
-# The variables that begin with ROPECONTRACT_ come from the recorder, see bash.py.
+# The variables that begin with ROPECONTRACT_ come from recorder.py.
 
 shopt -u expand_aliases
 shopt -s varredir_close 2>/dev/null

@@ -84,7 +84,7 @@ class Inspection:
     error: RopeContractError | None = None
 
 
-class Launching:
+class ProjectLaunchers:
     """Records the launchers of a project, and checks what they launch.
 
     Args:
@@ -232,10 +232,8 @@ class Launching:
     ) -> Inspection:
         found = self.training(recording)
         if not found.training and not found.unclear:
-            count = len(recording.commands)
-            noun = "command" if count == 1 else "commands"
             raise RopeContractError(
-                f"{name}: none of its {count} {noun} trains",
+                f"{name}: {_nothing(len(recording.commands))}",
                 remedy="name the scripts that train in rope_contract_training, default: "
                 + " ".join(training.DEFAULT_SCRIPTS),
             )
@@ -418,6 +416,15 @@ def _ignores(rope: RopeConfig, meant: RopeConfig, plain: RopeConfig) -> bool:
     """Return whether what would become of a variable did not come of it."""
     changed = launched.differing(meant, plain)
     return any(getattr(rope, name) != getattr(meant, name) for name in changed)
+
+
+def _nothing(count: int) -> str:
+    """Say that nothing trains among so many commands."""
+    if count == 0:
+        return "it runs no command"
+    if count == 1:
+        return "the one command that it runs does not train"
+    return f"none of its {count} commands trains"
 
 
 def check_end(name: str, recording: Recording) -> None:
