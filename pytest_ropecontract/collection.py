@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from pytest_ropecontract.definitions.definition import Expansion
     from pytest_ropecontract.errors import RopeContractError
     from pytest_ropecontract.launchers.launcher import Launcher
-    from pytest_ropecontract.launching import Launching
     from pytest_ropecontract.project import Project
+    from pytest_ropecontract.project_launchers import ProjectLaunchers
 
 OPTIONS = pytest.StashKey[options.Options]()
 PROJECT = pytest.StashKey["Project"]()
-LAUNCHING = pytest.StashKey["Launching"]()
+LAUNCHING = pytest.StashKey["ProjectLaunchers"]()
 ADDED = pytest.StashKey[frozenset["Path"]]()
 # A launcher runs several processes, where a definition runs one.
 LAUNCHER_TAKES = 3
@@ -120,17 +120,17 @@ def no_definitions(config: pytest.Config) -> RopeContractError:
     )
 
 
-def launching_of(config: pytest.Config) -> Launching:
+def launchers_of(config: pytest.Config) -> ProjectLaunchers:
     """Return the launchers of a run, made when first asked for.
 
     Raises:
         RopeContractError: The project's settings cannot be used.
     """
     if LAUNCHING not in config.stash:
-        from pytest_ropecontract.launching import Launching
+        from pytest_ropecontract.project_launchers import ProjectLaunchers
 
         given = options_of(config)
-        config.stash[LAUNCHING] = Launching(
+        config.stash[LAUNCHING] = ProjectLaunchers(
             project_of(config), given.launching, LAUNCHER_TAKES * given.time_limit
         )
     return config.stash[LAUNCHING]

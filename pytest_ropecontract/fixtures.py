@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pytest
 
 from pytest_ropecontract import owners, paths
-from pytest_ropecontract.collection import launching_of, project_of
+from pytest_ropecontract.collection import launchers_of, project_of
 from pytest_ropecontract.errors import RopeContractError
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ def rope_launch(pytestconfig: pytest.Config) -> RopeLaunch:
     from pytest_ropecontract.launch import RopeLaunch
 
     _project(pytestconfig)
-    return RopeLaunch(launching_of(pytestconfig))
+    return RopeLaunch(launchers_of(pytestconfig))
 
 
 def _own_model(request: pytest.FixtureRequest) -> str:

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract.launchers.recording import NOTHING, Command, Recording
-from pytest_ropecontract.launching import check_end
+from pytest_ropecontract.project_launchers import check_end
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_ropecontract.launchers.training import Training
-    from pytest_ropecontract.launching import Launching
+    from pytest_ropecontract.project_launchers import ProjectLaunchers
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class RopeLaunch:
 
     def __init__(
         self,
-        launching: Launching,
+        launching: ProjectLaunchers,
         environment: Mapping[str, str] = NOTHING,
         answers: Mapping[str, str] = NOTHING,
     ) -> None:

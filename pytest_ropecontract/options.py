@@ -16,8 +16,8 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_ropecontract.launching import LaunchSettings
     from pytest_ropecontract.project import Settings
+    from pytest_ropecontract.project_launchers import LaunchSettings
 
 SURFACE_VARIABLE = "ROPE_CONTRACT_SURFACE"
 DEFAULT_MODELS = ("scripts/models/*.py", "scripts/models/*.sh")
@@ -291,7 +291,7 @@ def _launching(config: pytest.Config) -> LaunchSettings:
     from pytest_ropecontract.errors import RopeContractError
     from pytest_ropecontract.launchers.launcher import discover
     from pytest_ropecontract.launchers.training import DEFAULT_SCRIPTS
-    from pytest_ropecontract.launching import LaunchSettings
+    from pytest_ropecontract.project_launchers import LaunchSettings
 
     try:
         launchers = discover(config.rootpath, _lines(config, "rope_contract_launchers"))

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ropecontract import collection, uncollected
+from pytest_ropecontract import collection, uncollected, writing
 from pytest_ropecontract.megatron.selection import is_live
-from pytest_ropecontract.report import annotating, document, files, json, launches, terminal
+from pytest_ropecontract.report import annotating, document, json, launches, terminal
 from pytest_ropecontract.suite.modules import modules_for
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class ContractSession:
         )
         for path in paths:
             try:
-                files.write(path, _rendered(report, path))
+                writing.write(path, _rendered(report, path))
             except OSError as error:
                 self.unwritten.append(
                     f"--rope-contract-report: {path.name} cannot be written: {error.strerror}"

@@ -17,7 +17,7 @@ ROOT = Path(pytest_ropecontract.__file__).parent
 # The parts of the package from left to right: each imports from those before it alone.
 ORDER = (
     *("errors", "paths", "writing", "definitions", "megatron", "rope", "contracts", "omission"),
-    *("launchers", "snapshots", "upgrade", "project", "hub", "launching", "launch"),
+    *("launchers", "snapshots", "upgrade", "project", "hub", "project_launchers", "launch"),
     *("options", "hooked", "uncollected", "collection", "owners"),
     *("strategies", "marks", "fixtures"),
     *("report", "suite", "session", "startup", "hookspecs", "plugin", "cli"),

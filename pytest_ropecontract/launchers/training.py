@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
@@ -16,7 +16,7 @@ from pytest_ropecontract.launchers.command_text import commands_in
 from pytest_ropecontract.launchers.recording import NOTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from pytest_ropecontract.launchers.recording import Command, Recording
 
@@ -28,6 +28,8 @@ _TORCH_MODULES = ("torch.distributed.run", "torch.distributed.launch")
 # Of the tools that run another program, those whose names nothing else has.
 _BEGIN = ("nohup", "timeout", "numactl", "taskset", "stdbuf", "setsid", "srun", "sudo")
 _DEEPEST = 20
+RAY = "ray job submit"
+"""What a training command is run through where nothing of the launcher's environment reaches it."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,32 @@ class Found:
     unclear: tuple[Unclear, ...] = ()
 
 
-def find(recording: Recording, scripts: Sequence[str] = DEFAULT_SCRIPTS) -> Found:
+@dataclass(frozen=True)
+class ShellScript:
+    """A shell script that a command runs elsewhere: on other nodes, or as a job.
+
+    Attributes:
+        path: The file, as it is written.
+        arguments: What it is given.
+        command: The command of the recording that runs it.
+        environment: The variables that reach it.
+    """
+
+    path: str
+    arguments: tuple[str, ...]
+    command: Command
+    environment: Mapping[str, str]
+
+
+Follow = Callable[[ShellScript], "Recording | None"]
+"""Gives what a shell script would run, or None where that cannot be known."""
+
+
+def find(
+    recording: Recording,
+    scripts: Sequence[str] = DEFAULT_SCRIPTS,
+    follow: Follow = lambda _: None,
+) -> Found:
     """Return the commands of a recording that train.
 
     They are found behind ``ray job submit``, ``torchrun``, ``python -m
@@ -88,11 +115,16 @@ def find(recording: Recording, scripts: Sequence[str] = DEFAULT_SCRIPTS) -> Foun
         recording: What a launcher would have run.
         scripts: Globs of the names of scripts that train; of a path or of a module's dotted
             name the last part counts.
+        follow: Gives what the shell scripts would run that commands run elsewhere.
     """
+    return _find(recording, tuple(scripts), follow, 0)
+
+
+def _find(recording: Recording, scripts: tuple[str, ...], follow: Follow, depth: int) -> Found:
     training: list[Training] = []
     unclear: list[Unclear] = []
     for command in recording.commands:
-        search = _Search(command, tuple(scripts))
+        search = _Search(command, scripts, follow, depth)
         search.look(_State(command.argv, dict(command.environment)))
         training.extend(search.training)
         unclear.extend(Unclear(command, reason) for reason in search.unclear)
@@ -120,9 +152,13 @@ class _State:
 class _Search:
     """Goes through the programs that one command consists of."""
 
-    def __init__(self, command: Command, scripts: tuple[str, ...]) -> None:
+    def __init__(
+        self, command: Command, scripts: tuple[str, ...], follow: Follow, depth: int
+    ) -> None:
         self.command = command
         self.scripts = scripts
+        self.follow = follow
+        self.depth = depth
         self.training: list[Training] = []
         self.unclear: list[str] = []
 
@@ -142,6 +178,8 @@ class _Search:
             self._wrapped(state, 1, name, wrappers.TOOLS[name])
         elif name.endswith(".py"):
             self._script(state, name)
+        elif name.endswith(".sh") and state.through:
+            self._shell_script(state)
         elif name not in wrappers.MENTION:
             self._unknown(state, 1, name)
 
@@ -300,9 +338,9 @@ class _Search:
         own = wrappers.RAY_JOB_SUBMIT.own(state.words[3:])
         # A job runs on the cluster: of this environment nothing reaches it.
         start = 3 if own is None else 3 + own.end
-        inner = dataclasses.replace(state.rest(start, "ray job submit"), environment=NOTHING)
+        inner = dataclasses.replace(state.rest(start, RAY), environment=NOTHING)
         if own is None:
-            self._unknown(inner, 0, "ray job submit")
+            self._unknown(inner, 0, RAY)
             return
         # Options may also stand behind the beginning of what is run, up to "--".
         if inner.words and inner.words[0] == "--":
@@ -329,11 +367,7 @@ class _Search:
         if at >= len(state.words):
             return
         if text is None:
-            script = PurePosixPath(state.words[at]).name
-            if self._trains(script.removesuffix(".sh")):
-                self.unclear.append(
-                    f"{script} is run by {_said(state.rest(0, name))}, and what it runs is not seen"
-                )
+            self._shell_script(state.rest(at, name))
             return
         for one in commands_in(state.words[at]):
             self.look(
@@ -344,6 +378,37 @@ class _Search:
                     one.expands,
                 )
             )
+
+    def _shell_script(self, state: _State) -> None:
+        """Look at what a shell script runs, where that can be known."""
+        path, *arguments = state.words
+        name = PurePosixPath(path).name
+        script = ShellScript(path, tuple(arguments), self.command, dict(state.environment))
+        inner = None if self.depth > _DEEPEST else self.follow(script)
+        if inner is None or inner.stop is not None or inner.returncode:
+            if inner is not None or self._trains(name.removesuffix(".sh")):
+                self.unclear.append(f"{name} is run by {_said(state)}, and {_unseen(inner)}")
+            return
+        found = _find(inner, self.scripts, self.follow, self.depth + 1)
+        self.unclear.extend(one.reason for one in found.unclear)
+        for one in found.training:
+            reaches = NOTHING if RAY in one.through else state.environment
+            self.training.append(
+                dataclasses.replace(
+                    one,
+                    environment={**reaches, **one.environment},
+                    through=(*state.through, *one.through),
+                )
+            )
+
+
+def _unseen(inner: Recording | None) -> str:
+    """Return why it is not known what a shell script would run."""
+    if inner is None:
+        return "what it runs is not seen"
+    if inner.stop is not None:
+        return f"it is stopped: {inner.stop.reason}"
+    return f"it exits with status {inner.returncode}"
 
 
 def _said(state: _State) -> str:

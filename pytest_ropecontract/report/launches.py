@@ -13,7 +13,7 @@ from pytest_ropecontract.report.document import finding_document, surface_docume
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pytest_ropecontract.launching import Inspection, Launched
+    from pytest_ropecontract.project_launchers import Inspection, Launched
 
 LAUNCH = pytest.StashKey[dict[str, Any]]()
 

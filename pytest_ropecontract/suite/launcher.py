@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_ropecontract.collection import EXPECTATIONS, LaunchModule, launching_of
+from pytest_ropecontract import paths
+from pytest_ropecontract.collection import EXPECTATIONS, LaunchModule, launchers_of
 from pytest_ropecontract.marks import ContractFailed, allowed_reason
 from pytest_ropecontract.report.launches import LAUNCH, launch_document
 
 if TYPE_CHECKING:
     from pytest_ropecontract.launchers.launcher import Launcher
+
+MORE = "  more: ropecontract rule launcher-override"
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -25,13 +28,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def test_launch(launcher: Launcher, request: pytest.FixtureRequest) -> None:
     """What is launched is what the definition that the launcher names builds."""
     expectations = request.config.stash.get(EXPECTATIONS, {})
-    inspection = launching_of(request.config).inspect(launcher, expectations)
+    inspection = launchers_of(request.config).inspect(launcher, expectations)
     document = launch_document(request.config, inspection)
     request.node.stash[LAUNCH] = document
     failed = [one for one in inspection.findings if one.status == "fail"]
     error = document["launcher"]["error"]
     if error is not None:
-        pytest.fail("\n\n".join([error, *(one.text() for one in failed)]), pytrace=False)
+        text = "\n\n".join([f"{error}\n{MORE}", *(one.text() for one in failed)])
+        pytest.fail(paths.printable(text), pytrace=False)
     if failed:
         raise ContractFailed(failed)
     allowed = [one for one in inspection.findings if one.status == "allowed"]

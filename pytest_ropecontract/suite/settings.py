@@ -6,7 +6,7 @@ import contextlib
 
 import pytest
 
-from pytest_ropecontract.collection import EXPECTATIONS, launching_of, options_of, project_of
+from pytest_ropecontract.collection import EXPECTATIONS, launchers_of, options_of, project_of
 from pytest_ropecontract.contracts.arity.rule import NotCheckedError
 from pytest_ropecontract.errors import RopeContractError
 
@@ -52,7 +52,7 @@ def test_allowances(request: pytest.FixtureRequest) -> None:
 
 def _unknown_launchers(config: pytest.Config) -> list[str]:
     """Check what launchers need allowances for; return those of which that is not known."""
-    launching = launching_of(config)
+    launching = launchers_of(config)
     expectations = config.stash.get(EXPECTATIONS, {})
     inspected = (launching.inspect(one, expectations) for one in launching.settings.launchers)
     return [one.launcher for one in inspected if one.error is not None]

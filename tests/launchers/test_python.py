@@ -155,7 +155,7 @@ def test_files_are_seen_by_commands_and_told(tmp_path: Path) -> None:
     text = (
         "open('hosts', 'w').write('one\\n')\n"
         "print(subprocess.check_output(['cat', 'hosts'], text=True).strip())\n"
-        "subprocess.run('echo two > more', shell=True)\n"
+        "subprocess.run('echo two | tee more >/dev/null', shell=True)\n"
         "print(open('more').read().strip(), open('run.py').read(5))\n"
     )
     recording = record(tmp_path, text)

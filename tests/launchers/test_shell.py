@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -230,6 +232,104 @@ def test_text_tools_answer(record: Record, text: str, printed: str) -> None:
     assert recording.stop is None
     assert recording.stdout == printed
     assert recording.commands == ()
+
+
+def test_what_xargs_puts_together_is_run(record: Record) -> None:
+    text = """\
+seq 2 | xargs -n 1 python train.py --lr
+{ echo a | xargs -P 8 -I{} torchrun {}.py; } 2>&1
+for i in 1 2; do echo $i; done | xargs -L1 scripts/inner.sh
+true | xargs -r touch
+"""
+    recording = record(
+        text.replace("scripts/inner.sh", "./inner.sh"),
+    )
+
+    assert argvs(recording) == [
+        *(("python", "train.py", "--lr", one) for one in "12"),
+        ("torchrun", "a.py"),
+        *(("./inner.sh", one) for one in "12"),
+    ]
+
+
+def test_xargs_cannot_take_away_what_records(record: Record) -> None:
+    recording = record("echo a | xargs --process-slot-var=BASH_ENV touch\n")
+
+    assert argvs(recording) == [("xargs", "--process-slot-var=BASH_ENV", "touch")]
+
+
+def test_process_ids_are_the_same_in_every_run(record: Record) -> None:
+    text = """\
+set -euo pipefail
+python a.py & P=$!
+tail --pid=$P -f log.$$ 2>/dev/null || true
+JOBS=()
+python b.py & JOBS+=("$!")
+for job in "${JOBS[@]}"; do stop --tp $((job)) --job "$job" --tp 2; done
+end() { kill -s 9 $1; }
+end $P
+X=(a b c); watch "${X[@]}" 1 2 3 4 5 6 7 8 9 $P
+"""
+    recording = record(text, answers={"tail": ""})
+
+    by_name = {one[0]: one for one in argvs(recording)}
+    assert by_name["tail"] == ("tail", "--pid=<pid>", "-f", "log.<pid>")
+    assert by_name["stop"][3:] == ("--job", "<pid>", "--tp", "2")
+    assert by_name["kill"] == ("kill", "-s", "9", "<pid>")
+    assert by_name["watch"] == ("watch", *"abc123456789", "<pid>")
+
+
+def test_numbers_that_a_launcher_draws_are_the_same_in_every_run(record: Record) -> None:
+    text = "a $((20000 + RANDOM % 10000)) $RANDOM; (b $RANDOM); c $EPOCHSECONDS $(date +%s)\n"
+
+    first, again = argvs(record(text)), argvs(record(text))
+
+    assert first == again
+    assert first[0][2] != first[1][1]
+    assert first[2][1] == first[2][2]
+
+
+@pytest.mark.parametrize(
+    "complaint",
+    [
+        "Permission denied (publickey).",
+        "ssh: Permission denied",
+        "/usr/bin/cat: x: Permission denied",
+    ],
+)
+def test_a_complaint_about_something_else_stops_nothing(record: Record, complaint: str) -> None:
+    recording = record(f"echo {shlex.quote(complaint)} >&2\npython a.py\n")
+
+    assert argvs(recording) == [("python", "a.py")]
+
+
+def test_a_file_that_nobody_here_could_read_stops_nothing(
+    record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root can read everything, so that it is told to be another user."""
+    text = "mkdir closed; echo 'a.sh: line 1: closed: Permission denied' >&2; python a.py\n"
+    access = os.access
+
+    def without_it(path: str, *more: int) -> bool:
+        return Path(path).name != "closed" and access(path, *more)
+
+    assert record(text).stop is not None
+    monkeypatch.setattr(os, "access", without_it)
+
+    assert argvs(record(text))[-1] == ("python", "a.py")
+
+
+@only_with_landlock
+@pytest.mark.parametrize("text", ["done > ELSEWHERE", "done > ELSEWHERE 2>&1", "done >ELSEWHERE"])
+def test_what_the_kernel_stops_is_told_wherever_it_is_complained_of(
+    record: Record, tmp_path: Path, text: str
+) -> None:
+    text = text.replace("ELSEWHERE", str(tmp_path / "elsewhere"))
+
+    recording = record(f"exec 2>&1\nfor i in 1; do echo\n{text}\npython a.py\n")
+
+    assert recording.stop is not None
+    assert "Permission denied" in recording.stop.reason
 
 
 def test_answers_can_be_scripted(record: Record) -> None:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_ropecontract.launchers import wrappers
-from pytest_ropecontract.launchers.recording import Command, Recording
-from pytest_ropecontract.launchers.training import Found, find
+from pytest_ropecontract.launchers.recording import Command, Recording, Stop
+from pytest_ropecontract.launchers.training import Found, ShellScript, find
 
 ARGV = (
     "--num-layers",
@@ -260,3 +260,60 @@ def test_a_runtime_environment_that_cannot_be_read_is_said(text: str, reason: st
 
     assert len(found.training) == 1
     assert found.unclear[0].reason.startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("words", "through"),
+    [
+        (["srun", "-N2", "bash", "inner.sh", "7"], ("srun", "bash")),
+        (["srun", "./inner.sh", "7"], ("srun",)),
+        (
+            ["ray", "job", "submit", "--", "bash", "-x", "inner.sh", "7"],
+            ("ray job submit", "bash"),
+        ),
+    ],
+    ids=["srun bash", "srun", "ray"],
+)
+def test_a_shell_script_that_runs_elsewhere_is_followed(
+    words: list[str], through: tuple[str, ...]
+) -> None:
+    given = []
+
+    def follow(script: ShellScript) -> Recording:
+        given.append(script)
+        argv = ("torchrun", "train.py", "--lr", *script.arguments)
+        return Recording((Command(argv, {"B": "2"}),))
+
+    (training,) = find(Recording((Command(tuple(words), {"A": "1"}),)), follow=follow).training
+
+    assert [one.path.removeprefix("./") for one in given] == ["inner.sh"]
+    assert training.argv == ("--lr", "7")
+    assert training.through == (*through, "torchrun")
+    # A job on the cluster has nothing of the launcher's environment.
+    assert training.environment == ({"B": "2"} if "ray" in words else {"A": "1", "B": "2"})
+
+
+def test_a_shell_script_that_begins_itself_is_followed_so_far() -> None:
+    recording = Recording((Command(("srun", "bash", "train.sh")),))
+
+    found = find(recording, follow=lambda _: recording)
+
+    assert [one.reason for one in found.unclear] == [
+        "train.sh is run by srun bash, and what it runs is not seen"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("inner", "why"),
+    [
+        (Recording(stop=Stop("it forks"), returncode=None), "it is stopped: it forks"),
+        (Recording(returncode=3), "it exits with status 3"),
+    ],
+    ids=["stopped", "failed"],
+)
+def test_a_shell_script_that_does_not_end_well_is_told(inner: Recording, why: str) -> None:
+    recording = Recording((Command(("srun", "bash", "any.sh")),))
+
+    (unclear,) = find(recording, follow=lambda _: inner).unclear
+
+    assert unclear.reason == f"any.sh is run by srun bash, and {why}"

@@ -14,15 +14,16 @@ if TYPE_CHECKING:
 MODEL = "glm4.7-flash"
 CARRIERS = [
     f"scripts/models/{MODEL}.py::test_snapshot[{MODEL}]",
-    "tests/test_launchers.py::test_what_is_run[scripts/run-glm4.7-flash-2nodes.sh-None]",
-    "tests/test_launchers.py::test_what_is_run[scripts/run_glm47_flash.py-prepare]",
-    "tests/test_launchers.py::test_what_is_run[scripts/run_glm47_flash.py-execute]",
+    "tests/test_what_launchers_run.py::test_what_is_run[scripts/run-glm4.7-flash-2nodes.sh-None]",
+    "tests/test_what_launchers_run.py::test_what_is_run[scripts/run_glm47_flash.py-prepare]",
+    "tests/test_what_launchers_run.py::test_what_is_run[scripts/run_glm47_flash.py-execute]",
 ]
 
 
 def test_a_new_flag_is_one_line_in_each_snapshot_that_carries_it(example: Project) -> None:
     """Args, shell launcher, ``prepare`` and ``execute``: the flag, and nothing else."""
-    shutil.copy(EXAMPLE / "tests/test_launchers.py", example.root / "tests")
+    # Under a name that no module of this very run has.
+    shutil.copy(EXAMPLE / "tests/test_launchers.py", example.root / CARRIERS[-1].partition("::")[0])
     definition = example.root / f"scripts/models/{MODEL}.py"
     text = definition.read_text()
     flag = '        *("--rope-type", "rope"),\n'

@@ -172,6 +172,15 @@ def test_a_flag_that_a_variant_overrides_itself_is_caught(example: Project, kind
     assert first.endswith(f"; the flags are those of {model}")
 
 
+def test_a_script_that_runs_on_other_nodes_is_followed(project: Project) -> None:
+    project.model("mla", f"{MLA} --rope-type rope")
+    shell(project, f"python3 train.py {MLA} --rope-type rope --rotary-base $1\n", "scripts/in.sh")
+    launcher = shell(project, 'srun -N 2 bash "$(dirname "$0")/in.sh" 7\n')
+    text = only(project, launcher).text("scripts/run.sh::test_launch[run]")
+
+    assert text.startswith("launcher-override: scripts/run.sh: mla: rotary_base is 7")
+
+
 def test_every_training_command_is_checked(example: Project) -> None:
     launcher = shell(
         example,
@@ -256,6 +265,7 @@ def test_an_allowance_that_no_launcher_needs_any_more_fails(project: Project) ->
 
 
 UNTOLD = {
+    "nothing runs": ("echo hi\n", "scripts/run.sh: it runs no command"),
     "nothing trains": (
         "ray stop\nray start --head\n",
         "scripts/run.sh: none of its 2 commands trains",
@@ -289,7 +299,21 @@ def test_what_cannot_be_told_fails_with_a_reason(project: Project, case: str) ->
     project.model("two", f"{MLA} --rope-type rope")
     launcher = shell(project, body)
 
-    assert only(project, launcher).line("scripts/run.sh::test_launch[run]") == line
+    text = lines(only(project, launcher), "scripts/run.sh::test_launch[run]")
+
+    assert text[0] == line
+    assert text[-2].startswith("remedy: ")
+    assert text[-1] == "more: ropecontract rule launcher-override"
+
+
+def test_what_is_not_let_through_fails_with_a_reason(project: Project) -> None:
+    project.model("one", YARN)
+    project.write("scripts/run.py", "import os\n\ndef execute():\n    os.fork()\n")
+    text = lines(only(project, "scripts/run.py::execute"), "scripts/run.py::test_launch[execute]")
+
+    assert text[:2] == ["scripts/run.py::execute: stopped: it forks", "at: scripts/run.py:4"]
+    assert text[-2].startswith("remedy: ")
+    assert text[-1] == "more: ropecontract rule launcher-override"
 
 
 def test_settings_name_the_model_where_nothing_else_does(project: Project) -> None:
@@ -380,7 +404,11 @@ def test_a_model_that_is_not_defined_is_an_error_of_the_launcher(project: Projec
 
 def test_the_fixture_records_a_shell_launcher(project: Project) -> None:
     project.model("one", YARN)
-    shell(project, "echo hello $1 $B\necho hosts >hostfile\nray start\npython3 train.py --lr $1\n")
+    shell(
+        project,
+        "echo hello $1 $B\nray start\necho hosts | tee hostfile >/dev/null\n"
+        "python3 train.py --lr $1\n",
+    )
     project.test(
         "def test_it(rope_launch):\n"
         "    launch = rope_launch.shell('scripts/run.sh', args=['3'], env={'B': 'b'})\n"

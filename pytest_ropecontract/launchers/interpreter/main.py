@@ -47,7 +47,7 @@ def main() -> None:
     # The launcher may import the package itself, of which only parts are loaded here.
     for name in [one for one in sys.modules if one.partition(".")[0] == _PACKAGE]:
         del sys.modules[name]
-    recorders.install(channel)
+    recorders.install(channel, (task["scratch"],))
     Guard(channel, (task["scratch"],)).install()
     status = _call(channel, task)
     channel.tell(ended=status)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _imp
 import _posixsubprocess
 import asyncio
 import os
@@ -20,7 +21,9 @@ from pytest_ropecontract.launchers.interpreter.started import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
 
     from pytest_ropecontract.launchers.interpreter.channel import Channel
 
@@ -30,12 +33,19 @@ _kill_really = os.kill
 _killpg_really = os.killpg
 
 
-def install(channel: Channel) -> None:
-    """Replace what starts commands, and what differs from machine to machine."""
+def install(channel: Channel, writable: tuple[str, ...]) -> None:
+    """Replace what starts commands, what no audit event tells of, and what differs by machine.
+
+    Args:
+        channel: Where commands are told.
+        writable: The folders that may be written to.
+    """
     Popen.channel = channel
     subprocess.Popen = Popen  # type: ignore[misc,assignment]  # that is what it stands for
     _install_os(channel)
     _install_asyncio(channel)
+    _install_making(channel, writable)
+    _install_loading(channel)
 
     def refuse(*_: Any, **__: Any) -> NoReturn:
         channel.stop("it starts a process below subprocess", _BELOW)
@@ -48,6 +58,41 @@ def install(channel: Channel) -> None:
     socket.gethostname = lambda: "localhost"
     socket.getfqdn = lambda name="": name or "localhost"
     socket.gethostbyname = lambda _: "127.0.0.1"
+
+
+def _install_making(channel: Channel, writable: tuple[str, ...]) -> None:
+    """Stop what makes pipes and devices elsewhere."""
+    inside = tuple(os.path.realpath(one) + os.sep for one in writable)
+
+    def stopping(make: Callable[..., None]) -> Callable[..., None]:
+        def made(path: Any, *args: Any, **given: Any) -> None:
+            folder = given.get("dir_fd")
+            if folder is not None or not os.path.realpath(path).startswith(inside):
+                channel.stop(
+                    f"it makes {os.fsdecode(path)}, outside of the scratch directory",
+                    "make it below the working directory, $HOME or $TMPDIR",
+                )
+            make(path, *args, **given)
+
+        return made
+
+    os.mkfifo = stopping(os.mkfifo)
+    os.mknod = stopping(os.mknod)
+
+
+def _install_loading(channel: Channel) -> None:
+    """Stop whoever loads anew what starts processes, which no recorder would know of."""
+
+    def stopping(create: Callable[..., ModuleType]) -> Callable[..., ModuleType]:
+        def created(spec: ModuleSpec, *args: Any) -> ModuleType:
+            if spec.name == _posixsubprocess.__name__:
+                channel.stop("it loads a second copy of what starts processes", _BELOW)
+            return create(spec, *args)
+
+        return created
+
+    _imp.create_builtin = stopping(_imp.create_builtin)
+    _imp.create_dynamic = stopping(_imp.create_dynamic)
 
 
 def _argv_text(argv: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pytest_ropecontract.launchers.sandbox.running import (
     EVERY_LAYER,
+    UNGUARDED,
     Finished,
     Layer,
     SandboxError,
@@ -14,6 +15,7 @@ from pytest_ropecontract.launchers.sandbox.scratch import frozen_environment, sc
 
 __all__ = [
     "EVERY_LAYER",
+    "UNGUARDED",
     "Finished",
     "Layer",
     "SandboxError",

@@ -53,9 +53,11 @@ class Layer(enum.StrEnum):
 
 EVERY_LAYER = frozenset(Layer)
 
+UNGUARDED = "the kernel does not guard programs and files"
+"""How the sentence begins about a machine where some launchers are refused as they are written."""
+
 _WITHOUT = {
-    Layer.LANDLOCK: "the kernel does not guard programs and files ({}): launchers that use what"
-    " only it would stop are refused",
+    Layer.LANDLOCK: UNGUARDED + " ({}): launchers that use what only it would stop are refused",
     Layer.NAMESPACES: "the kernel does not set processes and network apart ({}): other processes"
     " are in sight, and of the network only what Landlock knows of is closed",
 }

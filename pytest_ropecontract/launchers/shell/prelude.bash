@@ -6,7 +6,7 @@
 # may have slashes in their names, so absolute paths are caught too, with their arguments exactly as
 # bash expands them. Builtins that leave the shell (exec, kill, command) are functions of their own.
 #
-# The variables that begin with ROPECONTRACT_ come from the recorder, see bash.py.
+# The variables that begin with ROPECONTRACT_ come from recorder.py.
 
 shopt -u expand_aliases
 shopt -s varredir_close 2>/dev/null
@@ -31,6 +31,9 @@ __rc_found=
 __rc_last=
 __rc_busy=
 __rc_targets=()
+__rc_text=                              # the launcher's command, as it is written
+__rc_jobs="${ROPECONTRACT_JOBS-} $$ "   # the process ids that it may have come to know
+__rc_job_names='[$!]|BASHPID|PPID'      # what expands to one
 
 declare -A __rc_builtin=()
 while read -r __rc_word; do
@@ -48,6 +51,7 @@ __rc_see() {
     exec 197<&0
     if [[ $BASHPID != "$__rc_pid" ]]; then
         __rc_key+=$__rc_n.
+        RANDOM=$((__rc_n + 1))  # which a subshell would begin anew by chance
         __rc_n=0
         __rc_pid=$BASHPID
     fi
@@ -55,12 +59,61 @@ __rc_see() {
     [[ ! -e ${BASH_SOURCE[1]-} ]] || __rc_at=${BASH_SOURCE[1]}:${BASH_LINENO[0]}
     __rc_targets=()
     __rc_rest=$BASH_COMMAND
+    __rc_text=$BASH_COMMAND
+    [[ $__rc_text != *\$* ]] || __rc_know_jobs
     case $__rc_rest in
         'for '* | 'case '* | 'select '* | '[['* | '(('*) return 0 ;;
         *__rc_trap_words*) return 0 ;;  # in a trap, the command is still the one before it
     esac
     __rc_next
     [[ $BASH_COMMAND != *'>'* ]] || __rc_find_targets
+}
+
+# Remember which numbers are process ids, and which variables hold some.
+__rc_know_jobs() {
+    local LC_ALL=C job names="\\$\\{?($__rc_job_names)([^A-Za-z0-9_]|$)"
+    local assigned="(^|[[:space:]])([A-Za-z_][A-Za-z0-9_]*)(\\[[^]]*\\])?\\+?=\\(?\"?$names"
+    local looped="^(for )([A-Za-z_][A-Za-z0-9_]*) in .*$names"
+    job=${!-}
+    [[ -z $job || $__rc_jobs == *" $job "* ]] || __rc_jobs+="$job "
+    [[ $__rc_jobs == *" $BASHPID "* ]] || __rc_jobs+="$BASHPID "
+    [[ $__rc_jobs == *" $PPID "* ]] || __rc_jobs+="$PPID "
+    if [[ $__rc_text =~ $assigned || $__rc_text =~ $looped ]]; then
+        __rc_job_names+="|${BASH_REMATCH[2]}"
+    fi
+}
+
+# Put into __rc_words a command's words, with a word for the process ids that the launcher wrote.
+# A number that is one by chance is left as it is.
+__rc_without_jobs() {
+    local LC_ALL=C words plain at places place one any='[][$*?{<>"`]' number='^(.*[^0-9])?([0-9]+)$'
+    local names="\\$\\{?($__rc_job_names)([^A-Za-z0-9_]|$)"
+    local alone="^[A-Za-z0-9_./=:,+-]*\"?[\$](($__rc_job_names)|\\{($__rc_job_names)\\})\"?$"
+    __rc_words=("$@")
+    read -r -d '' -a words <<<"$__rc_text" || :
+    plain=("${words[@]}")
+    for at in "${!words[@]}"; do
+        [[ ! ${words[at]} =~ $alone ]] || plain[at]=x
+    done
+    for at in "${!words[@]}"; do
+        [[ ${words[at]} =~ $names ]] || continue
+        # The same place, from the beginning or from the end, where the words up to it are plain.
+        places=()
+        [[ ${plain[*]:0:at} == *$any* ]] || places+=("$at")
+        [[ ${plain[*]:at+1} == *$any* ]] || places+=("$(($# - ${#words[@]} + at))")
+        for place in "${places[@]}"; do
+            ((place >= 0)) && one=${__rc_words[place]-} || one=
+            [[ $one =~ $number && $__rc_jobs == *" ${BASH_REMATCH[2]} "* ]] || continue
+            __rc_words[place]="${BASH_REMATCH[1]}<pid>"
+            break
+        done
+    done
+    [[ ${1##*/} == kill ]] || return 0
+    for at in "${!__rc_words[@]}"; do
+        one=${__rc_words[at]}
+        [[ $one != *[!0-9]* && ${__rc_words[at-1]} != -[sn] && $__rc_jobs == *" $one "* ]] || continue
+        __rc_words[at]='<pid>'
+    done
 }
 
 # Find the word that names the command in what is left of its text. What needs no expansion is
@@ -615,22 +668,33 @@ __rc_wrapper() {
     done
 }
 
-# With nothing to run, or with one of the harmless tools, xargs arranges text.
+# What xargs puts together is run as if the launcher had run it, one after the other.
 __rc_xargs() {
-    local words=("$@") index=1 inner
+    local words=("$@") inner index=1
     while ((index < $#)); do
         case ${words[index]} in
-            -[nILPdsEa]) index=$((index + 2)) ;;
-            -*) index=$((index + 1)) ;;
+            -[nILdsEP]) index=$((index + 2)) ;;
+            --) index=$((index + 1)); break ;;
+            -[0rtx] | -[nILdsEPil]?* | --null | --no-run-if-empty | --verbose | --exit) index=$((index + 1)) ;;
+            --max-args=* | --max-lines=* | --max-procs=* | --max-chars=* | --delimiter=* | --replace | --replace=*) index=$((index + 1)) ;;
+            -*) return 0 ;;
             *) break ;;
         esac
     done
-    inner=${words[index]-echo}
-    case $inner in
-        echo | basename | dirname | printf) ;;
-        *) return 0 ;;
+    inner=("${words[@]:index}")
+    words=("${words[@]:1:index-1}")
+    case ${inner[0]-echo} in
+        echo | basename | dirname | printf)
+            inner[0]=${__rc_tools[${inner[0]-echo}]}
+            builtin exec "${__rc_tools[xargs]}" "${words[@]}" "${inner[@]}"
+            ;;
     esac
-    builtin exec "${__rc_tools[xargs]}" "${words[@]:1:index-1}" "${__rc_tools[$inner]}" "${words[@]:index+1}"
+    __rc_export
+    # What it began is put in order by the time at which it began: each is a shell of its own.
+    builtin exec "${__rc_tools[xargs]}" "${words[@]}" -P 1 "$BASH" -c '
+        __rc_n=${EPOCHREALTIME/[.,]/}
+        __rc_command "$@"' bash "${inner[@]}"
+    exit 126
 }
 
 # A file that is named as the program: the project's own shell scripts are followed.
@@ -696,13 +760,19 @@ __rc_shell() {
 }
 
 __rc_begin() {
+    __rc_export
+    builtin exec "$BASH" "$@"
+    exit 126
+}
+
+# Have the shells that are begun from here record, too.
+__rc_export() {
     builtin export BASH_ENV=$__rc_self ROPECONTRACT_PLACE=$__rc_place \
         ROPECONTRACT_SCRATCH=$__rc_scratch ROPECONTRACT_ROOT=$__rc_root \
         ROPECONTRACT_GUARDED=$__rc_guarded ROPECONTRACT_KEY=$__rc_key$__rc_n. \
         ROPECONTRACT_GROUP=$__rc_group ROPECONTRACT_FOLDER=$__rc_folder \
-        ROPECONTRACT_PEEK=$__rc_peek ROPECONTRACT_AT=$__rc_at PATH=/dev/null/bin
-    builtin exec "$BASH" "$@"
-    exit 126
+        ROPECONTRACT_PEEK=$__rc_peek ROPECONTRACT_AT=$__rc_at \
+        ROPECONTRACT_JOBS="$__rc_jobs" PATH=/dev/null/bin
 }
 
 # Python runs for real where it only prints the flags of a model.
@@ -730,6 +800,8 @@ __rc_expand() {
 __rc_record() {
     [[ -z $__rc_peek ]] || return 0
     [[ ! -v __rc_reached ]] || set -- "${__rc_reached[@]}"
+    __rc_without_jobs "$@"
+    set -- "${__rc_words[@]}"
     local text= known=0 names name
     # What it is given itself, not what the shell around it was given.
     if [[ ! /dev/fd/0 -ef /dev/fd/197 && ( -p /dev/fd/0 || -f /dev/fd/0 ) && ${1##*/} != tee ]]; then
@@ -760,16 +832,21 @@ __rc_stop() {
 # What these expand to is run where no DEBUG trap sees it.
 declare -A __rc_own=([command_not_found_handle]=1 [kill]=1 [command]=1 [trap]=1 [cd]=1)
 
+# Every run draws the same numbers, and its clock stands still, as that of date does.
+RANDOM=1
+unset EPOCHSECONDS
+EPOCHSECONDS=1735689600
+
 readonly POSIXLY_CORRECT
 [[ $__rc_guarded == 1 ]] || readonly PS4
 
 ((BASH_VERSINFO[0] >= 5)) || __rc_stop "this is bash $BASH_VERSION, and recording takes 5 or later"
 : >"$__rc_place/record/begun"
 
-readonly -f __rc_see __rc_next __rc_find_targets __rc_target __rc_meet_paths __rc_skip_word __rc_skip_to __rc_skip_piece __rc_name __rc_meet \
+readonly -f __rc_see __rc_know_jobs __rc_without_jobs __rc_next __rc_find_targets __rc_target __rc_meet_paths __rc_skip_word __rc_skip_to __rc_skip_piece __rc_name __rc_meet \
     __rc_meet_source __rc_source __rc_where __rc_exec __rc_tell __rc_command __rc_tool __rc_which \
     __rc_text __rc_date __rc_mkdir __rc_tee __rc_wrapper __rc_xargs __rc_script __rc_shell \
-    __rc_begin __rc_is_expansion __rc_expand __rc_record __rc_stop \
+    __rc_begin __rc_export __rc_is_expansion __rc_expand __rc_record __rc_stop \
     command_not_found_handle kill command trap
 
 set -T

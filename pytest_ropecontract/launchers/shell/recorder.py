@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from pytest_ropecontract.launchers import sandbox
@@ -30,12 +30,21 @@ NO_PATH = "/dev/null/bin"
 
 _PRELUDE = Path(__file__).with_name("prelude.bash")
 _GUARD = Path(__file__).with_name("expansion.py")
-_DENIED = re.compile(
-    r"^(?:(?P<file>/\S.*?): line (?P<line>\d+): )?(?P<what>.*(?:Permission denied|Operation not"
-    r" permitted|/dev/(?:tcp|udp)/.*|commands disabled in sandbox mode"
-    r"|(?:PS4|POSIXLY_CORRECT): readonly variable).*)$",
+_COMPLAINT = re.compile(
+    r"^(?P<who>(?P<file>\S.*?): line (?P<line>\d+)|\S+): "
+    r"(?P<what>.*(?:Permission denied|Operation not permitted).*)$",
     re.MULTILINE,
 )
+"""What bash and the tools print where the kernel refuses something."""
+
+_REFUSED = re.compile(
+    r"^(?:(?P<file>/\S.*?): line (?P<line>\d+): )?(?P<what>.*(?:/dev/(?:tcp|udp)/.*"
+    r"|commands disabled in sandbox mode|(?:PS4|POSIXLY_CORRECT): readonly variable).*)$",
+    re.MULTILINE,
+)
+_READERS = frozenset(tables.TEXT_TOOLS) - {"awk", "gawk", "mawk", "mktemp", "mkdir", "tee", "sort"}
+"""The tools that open no file but for reading, which every launcher may try."""
+
 _BASH_ALONE = frozenset({"BASH_ENV", "ENV", "POSIXLY_CORRECT", "SHELLOPTS", "BASHOPTS"})
 """With these bash would begin otherwise, and perhaps without what records."""
 
@@ -182,12 +191,30 @@ def _stop(finished: sandbox.Finished, path: Path, reader: records.Reader) -> Sto
             origin=reader.last_line() or reader.origin(str(path)),
             remedy="script the answers that its loops wait for",
         )
-    denied = _DENIED.search(finished.stderr)
+    # What a launcher complains of may be where it prints.
+    complaints = f"{finished.stderr}\n{finished.stdout}"
+    denied = _denied(complaints, reader) or _REFUSED.search(finished.stderr)
     if denied is None:
         return None if reader.begun else Stop("bash did not begin with what records commands")
-    origin = f"{denied['file']}:{denied['line']}" if denied["file"] else str(path)
+    origin = f"{denied['file']}:{denied['line']}" if denied["line"] else str(path)
     return Stop(
         f"the launcher tried what is not let through: {reader.shown(denied['what']).strip()}",
         origin=reader.origin(origin),
         remedy=f"let it write below its working directory alone, which is {SCRATCH} here",
     )
+
+
+def _denied(complaints: str, reader: records.Reader) -> re.Match[str] | None:
+    """Return the first complaint about what only the kernel stopped.
+
+    Text of the launcher's own is none, nor is a file that this user cannot read anyway.
+    """
+    for found in _COMPLAINT.finditer(complaints):
+        if found["line"]:
+            harmless = reader.is_closed(found["what"].rpartition(": ")[0])
+        else:
+            name = PurePosixPath(found["who"]).name
+            harmless = name in _READERS or name not in tables.TEXT_TOOLS
+        if not harmless:
+            return found
+    return None

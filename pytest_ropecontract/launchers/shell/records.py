@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,6 +70,13 @@ class Reader:
         """Return the line of the command that was recorded last."""
         latest = max(self._read, key=lambda one: one.time, default=None)
         return None if latest is None else latest.command.origin
+
+    def is_closed(self, path: str) -> bool:
+        """Tell whether this user could do nothing at all with a file, whoever guards it."""
+        file = self._scratch / path
+        return os.path.lexists(file) and not any(
+            os.access(file, right) for right in (os.R_OK, os.W_OK, os.X_OK)
+        )
 
     def shown(self, text: str) -> str:
         """Return a text with the scratch folder's path replaced, which differs in every run."""

@@ -18,7 +18,7 @@ _FOLDERS = "/usr/bin:/bin:/usr/local/bin"
 
 # They read files and their input and print; where an option of theirs does more, the prelude
 # refuses it.
-_TEXT_TOOLS = (
+TEXT_TOOLS = (
     *("awk", "gawk", "mawk", "base64", "basename", "bc", "cat", "column", "comm", "cut"),
     *(
         "dirname",
@@ -52,7 +52,7 @@ DEFAULT_ANSWERS: Mapping[str, Answer] = {
 
 def tools() -> dict[str, str]:
     """Return where the tools are that answer for real, by their names."""
-    found = {name: shutil.which(name, path=_FOLDERS) for name in _TEXT_TOOLS}
+    found = {name: shutil.which(name, path=_FOLDERS) for name in TEXT_TOOLS}
     return {name: where for name, where in found.items() if where is not None}
 
 
