@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import functools
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ from pytest_ropecontract.omission.units import units_of
 from pytest_ropecontract.rope.resolution import Resolution, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from pytest_ropecontract.contracts.allowances import Allowance
@@ -507,6 +508,11 @@ def _tokens(argv: Sequence[str], overrides: dict[str, Any]) -> tuple[str, ...]:
         raise RopeContractError(
             f"an argv takes no override {next(iter(overrides))!r}",
             remedy="resolve a model by its name, or change the argv",
+        )
+    if not isinstance(argv, Iterable):
+        raise RopeContractError(
+            f"{argv!r} is neither the name of a model nor an argv",
+            remedy="give a name, or a list of tokens",
         )
     for index, token in enumerate(argv):
         if not isinstance(token, str):
