@@ -39,7 +39,7 @@ def _inside(found: re.Match[str]) -> str:
 
 
 def portable_value(value: Any, root: Path) -> Any:
-    """Return a value of lists and mappings with all its texts made portable.
+    """Return a value of lists and mappings with all its texts made portable, names as well.
 
     Texts that are no Unicode, and numbers that JSON does not have, are written out.
     """
@@ -50,7 +50,10 @@ def portable_value(value: Any, root: Path) -> Any:
     if isinstance(value, list | tuple):
         return [portable_value(one, root) for one in value]
     if isinstance(value, dict):
-        return {name: portable_value(one, root) for name, one in value.items()}
+        return {
+            name if name.isidentifier() else portable(name, root): portable_value(one, root)
+            for name, one in value.items()
+        }
     return value
 
 

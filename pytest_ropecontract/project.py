@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import functools
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ from pytest_ropecontract.omission.units import units_of
 from pytest_ropecontract.rope.resolution import Resolution, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from pytest_ropecontract.contracts.allowances import Allowance
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from pytest_ropecontract.contracts.expectation import Expectation
     from pytest_ropecontract.definitions import Registry
     from pytest_ropecontract.definitions.definition import Expansion
+    from pytest_ropecontract.omission.engine import Guard
 
 
 @dataclass(frozen=True)
@@ -366,9 +368,28 @@ class Project:
         asked = (tuple(expectations), examples, seed)
         if model in self._searched and self._searched[model][0] == asked:
             return self._searched[model][1]
-        # Those that cannot be read are findings already.
-        read = [self._checkpoint(path) for path in self.checkpoints(model)]
-        published = [one for one in read if not isinstance(one, CheckpointError)]
+        around = Surroundings(
+            notices=lambda expectation, other: self._fails(expectation.check(model, other)),
+            loud=lambda other: self._fails(rules.check(model, other, self.pipeline)),
+            strict=self.settings.strict,
+            checkpoint=None if self._published(model) else self._checkpoint_to_add(model),
+            siblings=self._siblings(model),
+        )
+        with self.pipeline.active():
+            engine = OmissionEngine(self.pipeline, whole.argv, self.guard(model, expectations))
+            found = search(model, engine, examples, seed, around)
+        found = dataclasses.replace(found, findings=self.settle(found.findings))
+        self._searched[model] = (asked, found)
+        return found
+
+    def guard(self, model: str, expectations: Sequence[Expectation]) -> Guard:
+        """Return what tells whether a contract of a model finds something on a resolution.
+
+        Args:
+            model: The model's name.
+            expectations: What marks demand of it; its checkpoints are contracts too.
+        """
+        published = self._published(model)
         # Which of the two rules a difference falls under takes several resolutions to tell, and
         # matters only where one of them is allowed.
         told_apart = any(
@@ -376,32 +397,26 @@ class Project:
             for one in self.settings.allowances
         )
         finder: Finder = Reach(self.pipeline) if told_apart else Attributes()
-        failing = ("fail", "note") if self.settings.strict else ("fail",)
-
-        def fails(findings: Iterable[Finding]) -> bool:
-            return any(
-                one.status in failing and allowing.covering(one, self.settings.allowances) is None
-                for one in findings
-            )
 
         def guard(resolution: Resolution) -> bool:
-            return any(fails(one.check(model, resolution)) for one in expectations) or any(
-                fails(comparison.check(model, one, resolution, finder)) for one in published
+            return any(self._fails(one.check(model, resolution)) for one in expectations) or any(
+                self._fails(comparison.check(model, one, resolution, finder)) for one in published
             )
 
-        around = Surroundings(
-            notices=lambda expectation, other: fails(expectation.check(model, other)),
-            loud=lambda other: fails(rules.check(model, other, self.pipeline)),
-            strict=self.settings.strict,
-            checkpoint=None if published else self._checkpoint_to_add(model),
-            siblings=self._siblings(model),
+        return guard
+
+    def _published(self, model: str) -> list[Checkpoint]:
+        """Return what a model's checkpoints publish; those that cannot be read are findings."""
+        read = [self._checkpoint(path) for path in self.checkpoints(model)]
+        return [one for one in read if not isinstance(one, CheckpointError)]
+
+    def _fails(self, findings: Iterable[Finding]) -> bool:
+        """Return whether one of some findings fails, with strictness and allowances."""
+        failing = ("fail", "note") if self.settings.strict else ("fail",)
+        return any(
+            one.status in failing and allowing.covering(one, self.settings.allowances) is None
+            for one in findings
         )
-        with self.pipeline.active():
-            engine = OmissionEngine(self.pipeline, whole.argv, guard)
-            found = search(model, engine, examples, seed, around)
-        found = dataclasses.replace(found, findings=self.settle(found.findings))
-        self._searched[model] = (asked, found)
-        return found
 
     def _checkpoint_to_add(self, model: str) -> str | None:
         """Return a file that would be found as a model's checkpoint."""
@@ -493,6 +508,11 @@ def _tokens(argv: Sequence[str], overrides: dict[str, Any]) -> tuple[str, ...]:
         raise RopeContractError(
             f"an argv takes no override {next(iter(overrides))!r}",
             remedy="resolve a model by its name, or change the argv",
+        )
+    if not isinstance(argv, Iterable):
+        raise RopeContractError(
+            f"{argv!r} is neither the name of a model nor an argv",
+            remedy="give a name, or a list of tokens",
         )
     for index, token in enumerate(argv):
         if not isinstance(token, str):

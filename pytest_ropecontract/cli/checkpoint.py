@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pytest_ropecontract.contracts.checkpoints.published import Checkpoint
 
 TIME_LIMIT = 60.0
+ANOTHER = "name the repository, or the folder, of a model"
 
 
 def add_commands(commands: Commands) -> None:
@@ -74,13 +75,15 @@ def pull(options: argparse.Namespace) -> None:
         name = f"{folders.CONFIG_FILE} of {options.source}"
         located = folders.Located(published.path, name, options.source, published.commit)
         unreached = published.unreached
-    whole = document.load(located.path, located.name)
+    try:
+        whole = document.load(located.path, located.name)
+    except document.CheckpointError as error:
+        # What is wrong is not in the project, where a file could be put in its place.
+        raise RopeContractError(error.headline, remedy=ANOTHER) from None
     content = excerpt.excerpt(whole, located.repo_id, located.commit)
     read = reader.read(content, located.name)
     if not read.ropes:
-        raise RopeContractError(
-            f"{located.name}: {read.problems[0].message}", remedy="name the repository of a model"
-        )
+        raise RopeContractError(f"{located.name}: {read.problems[0].message}", remedy=ANOTHER)
     output.write(target, excerpt.dump(content))
     if unreached is not None:
         print(f"from the local cache, because the hub is not reached: {unreached}")

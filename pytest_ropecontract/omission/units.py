@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pytest_ropecontract import paths
 from pytest_ropecontract.contracts.rules import OTHER_DESTS, ROPE_DESTS
 
 if TYPE_CHECKING:
@@ -37,7 +38,9 @@ class Omission:
     indices: frozenset[int]
 
     def __repr__(self) -> str:
-        return f"without {', '.join(self.omitted)}" if self.omitted else "without nothing"
+        text = f"without {', '.join(self.omitted)}" if self.omitted else "without nothing"
+        # A token may hold what no terminal, and no other process, takes as text.
+        return paths.printable(text)
 
     def _repr_pretty_(self, printer: Any, _: bool) -> None:
         # Hypothesis would print a dataclass field by field, the whole command line first.

@@ -218,6 +218,7 @@ def test_what_the_hub_does_not_give(name, pull, hub):
 
     assert said == headline
     assert remedy
+    assert "here" not in remedy.split(), "no file of the project is wrong"
     if name == "large":
         assert [method for method, *_ in hub.asked] == ["HEAD"]
 

@@ -280,6 +280,7 @@ def test_negative_factor_is_one_finding(project: Project) -> None:
             "checkpoint: plain: tests/checkpoints/plain.json: rope_scaling.factor is -4, not a "
             "number above 0"
         ),
+        "  remedy:   put there what the checkpoint's own config.json states",
         "  more:     ropecontract rule checkpoint",
     ]
 

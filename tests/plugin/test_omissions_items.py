@@ -639,6 +639,22 @@ def test_flag_that_is_too_long_for_a_line(flash: Project) -> None:
     assert max(map(len, flash.run("-vv").summary)) <= 80
 
 
+def test_flag_that_is_no_unicode_or_has_a_path(flash: Project) -> None:
+    tokens = [*FLASH.split(), "--load", "a\udcff"]
+    flash.script("flash", f"import os; return [*{tokens!r}, '--save', os.getcwd() + '/out']")
+    flash.test(GUARD)
+    own = OWN.format("omissions('flash', only='--load')", " == ('nothing',)")
+    flash.test(own.replace("is None or", "is None and"), "test_own")
+
+    for args in ((), ("-n2",)):
+        run = flash.run(REPORT, "--rope-contract-examples=0", *args)
+
+        assert run.outcomes[ITEM] == "passed", run.out
+        losses = run.reported("flash")["omissions"]
+        assert losses["--load a\\udcff"] == losses["--save out"] == "harmless"
+        assert "omission=without --load a\\udcff," in run.out
+
+
 def test_no_summary_of_losses_where_none_were_looked_at(flash: Project) -> None:
     assert not [line for line in flash.run("-v", "-k", "declared").summary if "refused" in line]
 
@@ -691,6 +707,8 @@ def test_own_counterexample_is_short(flash: Project) -> None:
         ("omissions('broken')", "broken"),
         ("omissions('flash', at_most=-1)", "at_most is -1, not a whole number from 0"),
         ("omissions(['--num-layers', 2])", "token 2 of the argv is 2, not a string"),
+        ("omissions(7)", "7 is neither the name of a model nor an argv"),
+        ("omissions(None)", "None is neither the name of a model nor an argv"),
     ],
 )
 def test_strategy_that_cannot_be_made(flash: Project, strategy: str, message: str) -> None:

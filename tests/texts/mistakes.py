@@ -314,6 +314,7 @@ several(
     "resolve",
     an_argv_with_an_override=lambda folder: project(folder).resolve(["--x"], nlayers=2),
     a_token_that_is_no_string=lambda folder: project(folder).resolve(["--num-layers", 2]),
+    neither_a_name_nor_an_argv=lambda folder: project(folder).resolve(7),
 )
 
 

@@ -17,6 +17,8 @@ SIZE_LIMIT = 4 * 1024 * 1024
 MODULE_LIMIT = 100
 """Modules that are followed from an adapter, those that are nearest to it first."""
 MEGATRON = "megatron"
+EVALUATES = frozenset({"exec", "eval", "__getattr__", "vars", "locals", "globals"})
+"""What a module mentions that may bind a name which is not written in it."""
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -66,6 +68,24 @@ class Module:
             if isinstance(node, ast.Import)
             for alias in node.names
         }
+
+    @functools.cached_property
+    def may_bind(self) -> frozenset[str]:
+        """The names that running the module may bind, in whatever way.
+
+        A text is among them, as in ``globals()["get_spec"]``. What is evaluated may bind any.
+        """
+        found: set[str] = set()
+        for node in ast.walk(self.tree):
+            if isinstance(node, Definition):
+                found.add(node.name)
+            elif isinstance(node, ast.Name):
+                found.add(node.id)
+            elif isinstance(node, ast.alias):
+                found.add(node.asname or node.name)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.add(node.value)
+        return frozenset(found)
 
     @functools.cached_property
     def star_imports(self) -> Sequence[str]:
@@ -176,6 +196,25 @@ def parts(sources: Sources, module: Module, function: str) -> list[Part]:
                 followed.add(origin)
                 wanted.append((imported, original))
     return list(found.values())
+
+
+def lacking(sources: Sources, module: Module, function: str) -> Module | None:
+    """Return the module that should have a function and certainly has not, or None.
+
+    That is the adapter's own, or one of the project that it imports the function from.
+    """
+    seen: set[tuple[str, str]] = set()
+    while (module.name, function) not in seen:
+        seen.add((module.name, function))
+        if function not in module.imports or function in module.bindings:
+            break
+        origin, function = module.imports[function]
+        inner = sources.module(origin)
+        if inner is None or sources.module(f"{origin}.{function}") is not None:
+            return None
+        module = inner
+    anything = bool(module.star_imports) or not module.may_bind.isdisjoint(EVALUATES)
+    return None if anything or function in module.may_bind else module
 
 
 def _origins(module: Module, name: str) -> Iterator[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from typing import TYPE_CHECKING
 
@@ -52,7 +53,12 @@ def check(
         module = sources.module(name)
         if module is None:
             raise NotCheckedError(f"the module {name} of --spec is not in the project")
+        lacking = adapter.lacking(sources, module, function)
+        if lacking is not None:
+            return (_lacking(model, name, function, lacking),)
         parts = adapter.parts(sources, module, function)
+        if not parts:
+            raise NotCheckedError(f"the function {function} of --spec is not in the project")
     except adapter.UnreadableAdapterError as error:
         return (
             Finding(
@@ -161,6 +167,19 @@ def _finding(
         origin=source.origin if source else None,
         source=source.text if source else None,
         remedy='take the results by the rope type: if config.rope_type == "rope", one; else two',
+    )
+
+
+def _lacking(model: str, name: str, function: str, module: adapter.Module) -> Finding:
+    near = difflib.get_close_matches(function, module.bindings, n=1)
+    imported = "" if module.name == name else f", from which {name} imports it"
+    return Finding(
+        "return-arity",
+        model,
+        f"the module {module.name} has no {function}{imported}"
+        + (f", did you mean {near[0]}?" if near else ""),
+        flag=f"--spec {name} {function}",
+        remedy="correct --spec in the definition, training does not find it either",
     )
 
 

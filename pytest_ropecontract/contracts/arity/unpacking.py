@@ -8,6 +8,7 @@ that says nothing about the embedding leaves both of its branches in.
 from __future__ import annotations
 
 import ast
+import contextlib
 import dataclasses
 from collections import deque
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ CLASS_RETURNS = {
 INHERITED = "rotary_pos_emb"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Loop = ast.For | ast.AsyncFor | ast.While
+_Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
 
 @dataclass(frozen=True)
@@ -118,21 +120,39 @@ class _Defined:
 
 
 class _Functions:
-    """The functions of an adapter, with those inside of other functions and classes."""
+    """The functions of an adapter, with those inside of other functions and classes.
+
+    A lambda that is given a name is one of them.
+    """
 
     def __init__(self, parts: Sequence[Part]) -> None:
         self.all = [
-            _Defined(part.module, node, _identifiers(node))
+            _Defined(part.module, function, _identifiers(function))
             for part in parts
             for node in ast.walk(part.node)
-            if isinstance(node, Function)
+            for function in _defined_by(node)
         ]
-        self.defined = {one.node.name: one for one in self.all}
+        self.named: dict[str, list[_Defined]] = {}
+        for one in self.all:
+            self.named.setdefault(one.node.name, []).append(one)
+        self.defined = {name: same[-1] for name, same in self.named.items()}
 
     def mentioning(self, names: Iterable[str]) -> list[_Defined]:
         """Return those that mention one of some names; no other has to be followed."""
         wanted = frozenset(names)
         return [one for one in self.all if not wanted.isdisjoint(one.mentions)]
+
+
+def _defined_by(node: ast.AST) -> Iterator[Function]:
+    """Yield the functions that a statement gives a name."""
+    if isinstance(node, Function):
+        yield node
+    elif isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Lambda):
+        body = ast.copy_location(ast.Return(node.value.body), node.value.body)
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            if (name := last_name(target)) is not None:
+                named = ast.FunctionDef(name, node.value.args, [body], [])
+                yield ast.copy_location(named, node.value)
 
 
 def _identifiers(node: ast.AST) -> frozenset[str]:
@@ -234,25 +254,34 @@ def _wrappers(functions: _Functions, facts: Facts) -> dict[str, int]:
     wrappers: dict[str, int] = {}
     for _ in range(3):  # a wrapper of a wrapper of a wrapper
         known = dict(wrappers)
-        for one in functions.mentioning({*facts.rotary, *wrappers}):
-            if one.node.name in facts.rotary:
+        mentioning = functions.mentioning({*facts.rotary, *wrappers})
+        for name in dict.fromkeys(one.node.name for one in mentioning):
+            if name in facts.rotary:
                 continue
-            walk = _Walk(facts, wrappers)
-            walk.function(one.node)
-            counts = set()
-            for value in walk.returned:
-                for option in _options(value, walk.facts):
-                    if isinstance(option, ast.Tuple):
-                        counts.add((len(option.elts), False))
-                    else:
-                        counts.add((walk.count(option) or 0, walk.is_result(option)))
-            hands_on = any(result for _, result in counts)
-            distinct = {count for count, _ in counts}
-            if hands_on and len(distinct) == 1 and 0 not in distinct:
-                wrappers[one.node.name] = distinct.pop()
+            # A name that several functions have stands for any of them.
+            counts = {_handed_on(one.node, facts, wrappers) for one in functions.named[name]}
+            count = counts.pop() if len(counts) == 1 else None
+            if count is not None:
+                wrappers[name] = count
         if wrappers == known:
             break
     return wrappers
+
+
+def _handed_on(node: Function, facts: Facts, wrappers: dict[str, int]) -> int | None:
+    """Return how many results of an embedding a function returns, alone or with others."""
+    walk = _Walk(facts, wrappers)
+    walk.function(node)
+    counts = set()
+    for value in walk.returned:
+        for option in _options(value, walk.facts):
+            if isinstance(option, ast.Tuple):
+                counts.add((len(option.elts), False))
+            else:
+                counts.add((walk.count(option) or 0, walk.is_result(option)))
+    hands_on = any(result for _, result in counts)
+    distinct = {count for count, _ in counts}
+    return distinct.pop() if hands_on and len(distinct) == 1 and 0 not in distinct else None
 
 
 class _Walk:
@@ -281,9 +310,13 @@ class _Walk:
         value = _inner(value)
         if isinstance(value, ast.Name):
             return self.counts.get(value.id)
-        if not isinstance(value, ast.Call):
-            return None
-        function = value.func
+        return self._called(value.func) if isinstance(value, ast.Call) else None
+
+    def _called(self, function: ast.expr) -> int | None:
+        """Return how many results of an embedding a call of something returns, or None."""
+        if isinstance(function, ast.Lambda):
+            with self._inside(function.args):
+                return self.count(function.body)
         if self.is_embedding(function):
             return self.facts.returns
         name = last_name(function)
@@ -307,6 +340,14 @@ class _Walk:
     def is_result(self, value: ast.expr) -> bool:
         """Return whether an expression is the result of an embedding."""
         return self.count(value) is not None
+
+    def _each(self, iterable: ast.expr) -> int | None:
+        """Return how many results every element holds of what is gone over, or None."""
+        iterable = _inner(iterable)
+        if not isinstance(iterable, ast.ListComp | ast.SetComp | ast.GeneratorExp):
+            return None
+        with self._inside():
+            return self.count(iterable.elt) if self._generated(iterable.generators) else None
 
     def _block(self, body: Iterable[ast.stmt]) -> bool:
         """Follow statements, and return whether the function goes on after them."""
@@ -350,9 +391,7 @@ class _Walk:
             self._expression(node.test)
             return
         self._expression(node.iter)
-        if isinstance(node.iter, ast.Tuple | ast.List):
-            for one in node.iter.elts:
-                self._bind(node.target, one, one)
+        self._bind_each(node.target, node.iter)
 
     def _branches(self, node: ast.If) -> bool:
         self._expression(node.test)
@@ -368,11 +407,19 @@ class _Walk:
         between = len(self.mismatches)
         other = self._block(node.orelse)
         self.counts = {**after, **self.counts}
-        wrong = (between > known, len(self.mismatches) > between)
-        if any(wrong) and not all(wrong) and self._takes(node.body) and self._takes(node.orelse):
-            # One of the two takes what there is: the condition is about that, in its own way.
-            del self.mismatches[known:]
+        self._weigh(known, between, node.body, node.orelse)
         return goes_on or other
+
+    def _weigh(
+        self, known: int, between: int, body: Sequence[ast.AST], orelse: Sequence[ast.AST]
+    ) -> None:
+        """Forget what is wrong in one of two branches where the other takes what there is.
+
+        The condition is about that, in the adapter's own way.
+        """
+        wrong = (between > known, len(self.mismatches) > between)
+        if any(wrong) and not all(wrong) and self._takes(body) and self._takes(orelse):
+            del self.mismatches[known:]
 
     def _looked_at(self, node: ast.If) -> None:
         """Forget the results that a condition asks about, and those that change under it.
@@ -389,8 +436,8 @@ class _Walk:
             if self.counts.get(name) == count and name not in asked
         }
 
-    def _takes(self, body: Sequence[ast.stmt]) -> bool:
-        """Return whether statements take the result of an embedding."""
+    def _takes(self, body: Sequence[ast.AST]) -> bool:
+        """Return whether statements, or an expression, take the result of an embedding."""
         nodes = (one for statement in body for one in ast.walk(statement))
         return any(isinstance(one, ast.expr) and self.is_result(one) for one in nodes)
 
@@ -438,6 +485,17 @@ class _Walk:
             for target in targets:
                 self._bind(target, value, node.value)
 
+    def _bind_each(self, target: ast.expr, iterable: ast.expr) -> None:
+        """Bind a target to the elements of what is gone over."""
+        if isinstance(iterable, ast.Tuple | ast.List | ast.Set) and iterable.elts:
+            for one in iterable.elts:
+                self._bind(target, one, one)
+            return
+        count = self._each(iterable)
+        self._forget(_identifiers(target))
+        if count is not None:
+            self._hold(target, count)
+
     def _bind(self, target: ast.expr, value: ast.expr, whole: ast.expr) -> None:
         count = self.count(value)
         if isinstance(target, ast.Tuple | ast.List):
@@ -449,19 +507,43 @@ class _Walk:
             return
         if not isinstance(target, ast.Name):
             return
-        results = set(self.facts.results)
-        if count is None:
-            self.counts.pop(target.id, None)
-            results.discard(target.id)
-        else:
-            self.counts[target.id] = count
-            results.add(target.id)
-        if self.is_embedding(value):
+        is_embedding = self.is_embedding(value)
+        self._forget({target.id})
+        if count is not None:
+            self._hold(target, count)
+        if is_embedding:
             self.embeddings.add(target.id)
-        else:
-            self.embeddings.discard(target.id)
         bound = {**self.facts.bound, target.id: whole}
-        self.facts = dataclasses.replace(self.facts, results=frozenset(results), bound=bound)
+        self.facts = dataclasses.replace(self.facts, bound=bound)
+
+    def _hold(self, target: ast.expr, count: int) -> None:
+        """Let a target hold the result of an embedding, or take it apart."""
+        if isinstance(target, ast.Tuple | ast.List):
+            self._taken_apart(target, count)
+        elif isinstance(target, ast.Name):
+            self.counts[target.id] = count
+            results = self.facts.results | {target.id}
+            self.facts = dataclasses.replace(self.facts, results=results)
+
+    def _forget(self, names: Iterable[str]) -> None:
+        """Forget what names hold: they are bound to something else."""
+        gone = frozenset(names)
+        self.counts = {name: count for name, count in self.counts.items() if name not in gone}
+        self.embeddings -= gone
+        bound = {name: value for name, value in self.facts.bound.items() if name not in gone}
+        results = self.facts.results - gone
+        self.facts = dataclasses.replace(self.facts, results=results, bound=bound)
+
+    @contextlib.contextmanager
+    def _inside(self, parameters: ast.arguments | None = None) -> Iterator[None]:
+        """Follow what has names of its own; outside of it they stand for what they did."""
+        before = dict(self.counts), set(self.embeddings), self.facts
+        if parameters is not None:
+            self._forget(one.arg for one in ast.walk(parameters) if isinstance(one, ast.arg))
+        try:
+            yield
+        finally:
+            self.counts, self.embeddings, self.facts = before
 
     def _taken_apart(self, target: ast.Tuple | ast.List, count: int) -> None:
         wanted = len(target.elts)
@@ -470,20 +552,76 @@ class _Walk:
         if not fits:
             self.mismatches.append((target.lineno, wanted - starred, count))
 
-    def _expression(self, value: ast.expr) -> None:
-        """Look for an element that is taken of a result: ``rotary(n)[0]``."""
-        for node in ast.walk(value):
-            if isinstance(node, ast.NamedExpr):
-                self._bind(node.target, node.value, node.value)
-            elif isinstance(node, ast.Call):
-                self._hand_on(node)
-            # What a function does with a tensor that it is given is its own affair.
-            if not isinstance(node, ast.Subscript) or self.given is not _NOTHING:
-                continue
+    def _expression(self, value: ast.AST) -> None:
+        """Look for what is taken apart in an expression: ``rotary(n)[0]``."""
+        if isinstance(value, ast.IfExp):
+            self._either(value)
+        elif isinstance(value, ast.BoolOp):
+            self._one_by_one(value)
+        elif isinstance(value, ast.Lambda):
+            with self._inside(value.args):
+                self._expression(value.body)
+        elif isinstance(value, _Comprehension):
+            with self._inside():
+                if self._generated(value.generators):
+                    self._parts(value)
+        else:
+            self._parts(value)
+            self._taken(value)
+
+    def _parts(self, value: ast.AST) -> None:
+        for child in ast.iter_child_nodes(value):
+            if not isinstance(child, ast.comprehension):
+                self._expression(child)
+
+    def _taken(self, node: ast.AST) -> None:
+        """Look at one expression, after those inside of it."""
+        if isinstance(node, ast.NamedExpr):
+            self._bind(node.target, node.value, node.value)
+        elif isinstance(node, ast.Call):
+            self._hand_on(node)
+        # What a function does with a tensor that it is given is its own affair.
+        elif isinstance(node, ast.Subscript) and self.given is _NOTHING:
             count, index = self.count(node.value), _index(node.slice)
             if count == 1 and index is not None:
                 # One tensor: this is the first position of it, and not an error.
                 self.mismatches.append((node.lineno, max(index + 1, 2), count))
+
+    def _either(self, node: ast.IfExp) -> None:
+        self._expression(node.test)
+        decided = guards.holds(node.test, self.facts)
+        if decided is not None:
+            self._expression(node.body if decided else node.orelse)
+        elif not guards.asks_about(node.test, self.facts):
+            known = len(self.mismatches)
+            self._expression(node.body)
+            between = len(self.mismatches)
+            self._expression(node.orelse)
+            self._weigh(known, between, [node.body], [node.orelse])
+
+    def _one_by_one(self, node: ast.BoolOp) -> None:
+        """Follow the operands of ``and`` and ``or`` up to the one that ends them."""
+        for value in node.values:
+            self._expression(value)
+            decided = guards.holds(value, self.facts)
+            if decided is isinstance(node.op, ast.Or):
+                return
+            if decided is None and guards.asks_about(value, self.facts):
+                return
+
+    def _generated(self, generators: Iterable[ast.comprehension]) -> bool:
+        """Follow what a comprehension goes over; return whether its elements are known then."""
+        for one in generators:
+            self._expression(one.iter)
+            self._bind_each(one.target, one.iter)
+            for test in one.ifs:
+                self._expression(test)
+                decided = guards.holds(test, self.facts)
+                if decided is False:
+                    return False
+                if decided is None and guards.asks_about(test, self.facts):
+                    return False
+        return True
 
     def _hand_on(self, call: ast.Call) -> None:
         """Remember a call that gets an embedding, or what one returns."""
@@ -517,6 +655,14 @@ def _inner(value: ast.expr) -> ast.expr:
             and isinstance(value.elts[0], ast.Starred)
         ):
             value = value.elts[0].value
+        elif (
+            isinstance(value, ast.ListComp | ast.GeneratorExp)
+            and len(value.generators) == 1
+            and not value.generators[0].ifs
+            and isinstance(value.elt, ast.Name)
+            and last_name(value.generators[0].target) == value.elt.id
+        ):
+            value = value.generators[0].iter
         else:
             return value
 

@@ -93,6 +93,10 @@ class _Block(Collector):
         if rope_type == "yarn" and self.around.longrope_names:
             rope_type = "longrope"
         self._base()
+        stated = [self.block.get(key) for key in ("rope_type", "type")]
+        if any(one is not None for one in stated) and not any(isinstance(o, str) for o in stated):
+            # A type is stated, and it is none: that the block is unscaled would be a guess.
+            return PublishedRope("", None, self.values, self.sources), self.problems
         if rope_type not in keys.KEYS:
             near = keys.nearest_type(given)
             self.problem(

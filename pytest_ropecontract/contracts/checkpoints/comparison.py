@@ -40,6 +40,7 @@ LLAMA3_FIELDS = (
 )
 # Megatron's llama3 rule has no arguments for these.
 LLAMA3_CONSTANTS = {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
+ITS_OWN = "put there what the checkpoint's own config.json states"
 # How many layers without RoPE are named before the rest is only counted.
 _LISTED = 4
 
@@ -78,7 +79,7 @@ def check(
             model,
             f"{checkpoint.name}: {problem.message}",
             field=problem.field,
-            remedy=problem.remedy,
+            remedy=problem.remedy or ITS_OWN,
         )
         for problem in checkpoint.problems
     ]

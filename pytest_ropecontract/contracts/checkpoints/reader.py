@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NESTED_DEPTH = 3
+BLOCKS = ("rope_scaling", "rope_parameters")
 MOST_LAYERS = 100_000
 # What makes an object one that is about RoPE.
 STATING = (
@@ -164,6 +165,12 @@ def _contradictions(ropes: list[PublishedRope], path: str, other: _Holder) -> It
         )
 
 
+def _of_unknown_kind(rope: PublishedRope) -> PublishedRope:
+    of_a_kind = ("kind", "magnitude")
+    values = {name: value for name, value in rope.values.items() if name not in of_a_kind}
+    return dataclasses.replace(rope, kind=None, values=values)
+
+
 class _Holder(Collector):
     """Reads the object that states RoPE."""
 
@@ -187,14 +194,22 @@ class _Holder(Collector):
         block, path = self._block()
         # All of them first: what one layer type states may be about all layers.
         found = list(self._ropes(block, path))
-        return self._merged([self._with_shape(*one) for one in found])
+        ropes = [self._with_shape(*one) for one in found]
+        if not block and any(self._is_malformed(key) for key in BLOCKS):
+            # Something is stated, and nobody knows what: that it is unscaled would be a guess.
+            ropes = [_of_unknown_kind(one) for one in ropes]
+        return self._merged(ropes)
+
+    def _is_malformed(self, key: str) -> bool:
+        value = self.holder.get(key)
+        return value is not None and not isinstance(value, dict)
 
     def _block(self) -> tuple[Mapping[str, Any], str]:
         """Return the parameters in use, and where they are."""
         found = {}
-        for key in ("rope_scaling", "rope_parameters"):
+        for key in BLOCKS:
             value = self.holder.get(key)
-            if value is not None and not isinstance(value, dict):
+            if self._is_malformed(key):
                 self.problem(f"{self.path}{key} is {shown(value)}, not an object", "kind")
             elif value:
                 found[key] = value

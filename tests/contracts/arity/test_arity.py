@@ -260,6 +260,71 @@ GUARDED = [
             self.rope_kind = config.rope_type
             self.is_yarn = self.rope_kind == "yarn"
     """,
+    # Expressions that look at what they got, or ask for the kind.
+    """\
+    FORWARD
+            out = self.rotary_pos_emb(length)
+            table = out[0] if isinstance(out, tuple) else out
+            table = out[0] if self.config.rope_type == "yarn" else out
+            table = out[0] if len(out) == 2 else out
+            table = out[0] if self.layer.two_results else out
+            return (isinstance(out, tuple) and out[0]) or out
+    """,
+    """\
+    FORWARD
+            out = self.rotary_pos_emb(length)
+            return not isinstance(out, tuple) or out[0]
+    """,
+    # Lambdas and comprehensions have names of their own.
+    """\
+    FORWARD
+            table = self.rotary_pos_emb(length)
+            first = lambda table: table[0]
+            return first(hidden), table
+    """,
+    """\
+    FORWARD
+            rotary = self.rotary_pos_emb
+            return [rotary(length)[0] for rotary in hidden], (lambda rotary: rotary(0)[0])
+    """,
+    """\
+    FORWARD
+            table = self.rotary_pos_emb(length)
+            parts = [table[0] for table in hidden], {table: table[0] for table in hidden}
+            for table in hidden:
+                first = table[0]
+    """,
+    """\
+    FORWARD
+            tables = [self.rotary_pos_emb(one) for one in (length, length)]
+            query, key = tables
+            query, key = [self.rotary_pos_emb(one) for one in (length, length)]
+            query, key = (self.rotary_pos_emb(one) for one in (length, length))
+    """,
+    """\
+    FORWARD
+            all_of = [self.rotary_pos_emb(one) for one in hidden]
+            firsts = [out[0] for out in [self.rotary_pos_emb(0)] if isinstance(out, tuple)]
+            return [out[0] if isinstance(out, tuple) else out for out in all_of], firsts
+    """,
+    """\
+    FORWARD
+            rotate = lambda length: (self.rotary_pos_emb(length), 1.0)
+            if self.config.rope_type == "yarn":
+                rotate = lambda length: self.rotary_pos_emb(length)
+            table, mscale = rotate(length)
+    """,
+    # Of two functions of one name it may be either.
+    """\
+    FORWARD
+            if self.config.rope_type == "yarn":
+                def rotate(length):
+                    return self.rotary_pos_emb(length)
+            else:
+                def rotate(length):
+                    return self.rotary_pos_emb(length), 1.0
+            table, mscale = rotate(length)
+    """,
 ]
 
 
@@ -302,6 +367,19 @@ UNGUARDED_WAYS = [
     ("def inner():", "    table, mscale = self.rotary_pos_emb(length)", "return inner()"),
     ("while hidden:", "    table, mscale = self.rotary_pos_emb(length)"),
     ("if self.a:", "    t, m = self.rotary_pos_emb(length)", "else:", "    pass"),
+    ("rotate = lambda n: self.rotary_pos_emb(n)", "table, mscale = rotate(length)"),
+    ("self.rotate = lambda n: self.rotary_pos_emb(n)", "table, mscale = self.rotate(length)"),
+    ("table, mscale = (lambda n: self.rotary_pos_emb(n))(length)",),
+    ("table = self.rotary_pos_emb(length)", "return (lambda: table[0])()"),
+    ("return [table for table, mscale in [self.rotary_pos_emb(length)]]",),
+    ("return next(table for table, mscale in (self.rotary_pos_emb(length),))",),
+    ("return {n: table for n in hidden for table, mscale in {self.rotary_pos_emb(n)}}",),
+    ("return [table for table, mscale in (self.rotary_pos_emb(n) for n in hidden)]",),
+    ("for table, mscale in [self.rotary_pos_emb(n) for n in hidden]:", "    pass"),
+    ("table, mscale = [one for one in self.rotary_pos_emb(length)]",),
+    ("return [self.rotary_pos_emb(n)[0] for n in hidden]",),
+    ("out = self.rotary_pos_emb(length)", "return out[0] if hidden else length"),
+    ("return hidden and self.rotary_pos_emb(length)[0]",),
 ]
 
 
@@ -562,6 +640,48 @@ def test_function_that_is_not_a_statement_of_its_own(frame: Path) -> None:
     )
 
     assert lines(frame, "rope") == ["3"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (UNGUARDED, "the module frame.adapter has no get_spce, did you mean get_spec?"),
+        ("", "the module frame.adapter has no get_spce"),
+        (
+            "    from .other import get_spce\n",
+            (
+                "the module frame.other has no get_spce, from which frame.adapter imports it, did "
+                "you mean get_spec?"
+            ),
+        ),
+    ],
+)
+def test_function_that_the_module_lacks(frame: Path, text: str, message: str) -> None:
+    write(frame, text)
+    write(frame, UNGUARDED, "other")
+
+    (finding,) = check("m", built("rope", "--spec frame.adapter get_spce"), frame, [])
+
+    assert (finding.message, finding.status) == (message, "fail")
+    assert finding.remedy == "correct --spec in the definition, training does not find it either"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from elsewhere import get_spec",
+        "from elsewhere import *",
+        "from megatron.core.models import get_spec",
+        "import elsewhere\nexec(elsewhere.TEXT)",
+    ],
+)
+def test_function_that_is_not_in_the_project(frame: Path, text: str) -> None:
+    write(frame, f"{text}\n")
+
+    with pytest.raises(NotCheckedError) as caught:
+        found(frame, "rope")
+
+    assert str(caught.value) == "the function get_spec of --spec is not in the project"
 
 
 def test_module_in_another_folder(frame: Path, tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -106,6 +106,21 @@ def test_differs_in_the_factor_alone() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "broken",
+    [{"rope_scaling": "yarn"}, {"rope_parameters": [1]}, {"rope_scaling": {"type": 5}}],
+)
+def test_block_that_says_nothing_is_not_taken_for_unscaled(broken: Config) -> None:
+    config = {key: value for key, value in of("Kimi-K2-Instruct").items() if key != "rope_scaling"}
+
+    finding = only(KIMI, {**config, **broken})
+
+    assert ", not a" in finding.message
+    assert finding.remedy == "put there what the checkpoint's own config.json states"
+    other = findings(KIMI, {**config, **broken, "rope_theta": 10000.0})
+    assert [one.field for one in other[1:]] == ["rotary_base"]
+
+
 def test_kind_of_the_same_numbers() -> None:
     finding = only(f"{MLA} --rotary-base 1000000", of("GLM-5"))
 
