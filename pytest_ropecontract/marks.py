@@ -71,6 +71,10 @@ def rope_expect(  # noqa: PLR0913  # the fields that a contract names most often
     return getattr(pytest.mark, NAME)(**keywords)  # type: ignore[no-any-return]
 
 
+# What the marks of a test found that fails.
+FAILED = pytest.StashKey[tuple["Finding", ...]]()
+
+
 class ContractFailed(pytest.fail.Exception):  # type: ignore[name-defined,misc]
     """A broken contract; pytest shows its text without a traceback.
 
@@ -210,6 +214,7 @@ def assert_marks(item: pytest.Item) -> list[Finding]:
         pytest.fail(paths.portable(problem, item.config.rootpath), pytrace=False)
     failed = [one for one in findings if one.status == "fail"]
     if failed:
+        item.stash[FAILED] = tuple(failed)
         raise ContractFailed(failed)
     return [one for one in findings if one.status == "allowed"]
 
