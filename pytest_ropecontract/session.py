@@ -81,9 +81,10 @@ class ContractSession:
         if launch is not None and report.when == "call":
             report.rope_contract_launch = launch
         if report.when == "call":
+            failed = item.stash.get(marks.FAILED, None) or ()
             annotations = [
-                *item.stash.get(annotating.ANNOTATIONS, ()),
-                *annotating.of_marks(item.config, item.stash.get(marks.FAILED, ())),
+                *(item.stash.get(annotating.ANNOTATIONS, None) or ()),
+                *annotating.of_marks(item.config, failed),
             ]
             report.rope_contract_annotations = [list(one) for one in annotations]
         if report.skipped and isinstance(report.longrepr, tuple):

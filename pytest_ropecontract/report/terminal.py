@@ -187,7 +187,7 @@ def launcher_lines(
     shown = _shown(rows, verbosity)
     lines = _launcher_table(shown, width) if shown else []
     if len(shown) < len(rows):
-        text = f"launchers: {_counted(rows, shown)}"
+        text = f"launchers: {_counted(rows, shown).removeprefix('and ')}"
         lines.extend((line, "head") for line in textwrap.wrap(text, width))
     return lines
 

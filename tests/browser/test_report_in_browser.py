@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import chromium
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from reports import curve, finding, hostile, launcher, model, report
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from conftest import Opener
     from playwright.sync_api import Locator, Page
 
@@ -324,3 +327,22 @@ def test_two_hundred_models(opened: Opener) -> None:
 
     assert len(names(page)) == 11
     assert page.locator("[role=status]").inner_text() == "11 of 200 models"
+
+
+@pytest.mark.parametrize(
+    ("required", "outcome"), [(None, pytest.skip.Exception), ("1", pytest.fail.Exception)]
+)
+def test_without_chromium(
+    required: str | None,
+    outcome: type[BaseException],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A machine without a browser skips these tests, unless one has to be there."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv(chromium.REQUIRED, raising=False)
+    if required is not None:
+        monkeypatch.setenv(chromium.REQUIRED, required)
+
+    with pytest.raises(outcome, match="these tests need Chromium on PATH: apt-get install"):
+        chromium.path()
