@@ -8,6 +8,7 @@ import pytest
 
 from pytest_ropecontract import paths
 from pytest_ropecontract.collection import EXPECTATIONS, DefinitionModule, project_of
+from pytest_ropecontract.errors import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -89,7 +90,7 @@ class ContractFailed(pytest.fail.Exception):  # type: ignore[name-defined,misc]
         text = "\n\n".join(one.text() for one in self.findings)
         names = " ".join(dict.fromkeys(one.rule for one in self.findings))
         text += f"\n  {'more:':<10}ropecontract rule {names}"
-        super().__init__(paths.printable(text), pytrace=False)
+        super().__init__(visible(paths.printable(text)), pytrace=False)
 
 
 def expectations(node: pytest.Item | pytest.Function) -> Iterator[Expectation]:
