@@ -82,7 +82,7 @@ def of_settings(path: Path, values: Iterable[str], message: str, root: Path) -> 
         message: Why.
         root: The folder that the annotation's path is relative to.
     """
-    lines = _lines(path)
+    lines = [" ".join(line.split()) for line in _lines(path)]
     found = (n for n, line in enumerate(lines, 1) if any(one in line for one in values))
     title, *_ = message.splitlines()
     return Annotation(path.relative_to(root).as_posix(), next(found, 1), title, message)

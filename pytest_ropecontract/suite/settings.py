@@ -51,7 +51,8 @@ def test_allowances(request: pytest.FixtureRequest) -> None:
         text = "\n".join(lines)
         ini = request.config.inipath
         if ini is not None:
-            values = [str(one) for one in unused]
+            # As far as an ini file cannot quote it.
+            values = [f"{one.models} {one.rule}" for one in unused]
             request.node.stash[ANNOTATIONS] = [
                 of_settings(ini, values, text, request.config.rootpath)
             ]

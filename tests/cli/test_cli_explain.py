@@ -229,6 +229,8 @@ def test_against_another_surface(project, capsys, surface):
         4,
         None,
     )
+    out = printed(capsys, "--against", surface, "--", *argv)
+    assert "\n  megatron-core-0.19.2 -> megatron-core-0.18.2\n" in out
 
 
 def test_against_a_checkpoint(project, capsys):

@@ -114,15 +114,15 @@ def test_marks_of_a_run_of_the_tests_alone(failing: Project) -> None:
 
 def test_allowance_that_allows_nothing_is_shown_in_the_ini_file(project: Project) -> None:
     project.model("fine")
-    project.ini(rope_contract_allow=["fine inert-flag for now"])
+    project.ini(rope_contract_allow=['fine  inert-flag "for now"'])
 
     (found,) = annotations(project.run(ANNOTATE).out)
 
     lines = (project.root / "pyproject.toml").read_text().splitlines()
     assert found["file"] == "pyproject.toml"
-    assert "fine inert-flag for now" in lines[int(found["line"]) - 1]
+    assert "fine  inert-flag" in lines[int(found["line"]) - 1]
     assert found["title"] == (
-        "rope_contract_allow: 'fine inert-flag for now' allows nothing any more"
+        "rope_contract_allow: 'fine inert-flag \"for now\"' allows nothing any more"
     )
     assert "remedy: remove the line from rope_contract_allow" in found["message"]
 
