@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def visible(text: str) -> str:
+    """Return a text whose control characters are written out: a terminal would obey them.
+
+    Line breaks and tabs stay.
+    """
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 class RopeContractError(Exception):
@@ -39,7 +51,7 @@ class RopeContractError(Exception):
         lines.extend(f"  {line}" for line in self.details)
         if remedy is not None:
             lines.append(f"  remedy: {remedy}")
-        super().__init__("\n".join(lines))
+        super().__init__(visible("\n".join(lines)))
 
 
 def raised_at(error: BaseException) -> str | None:

@@ -8,6 +8,7 @@ import pytest
 
 from pytest_ropecontract import paths
 from pytest_ropecontract.collection import EXPECTATIONS, DefinitionModule, project_of
+from pytest_ropecontract.errors import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -71,6 +72,10 @@ def rope_expect(  # noqa: PLR0913  # the fields that a contract names most often
     return getattr(pytest.mark, NAME)(**keywords)  # type: ignore[no-any-return]
 
 
+# What the marks of a test found that fails.
+FAILED = pytest.StashKey[tuple["Finding", ...]]()
+
+
 class ContractFailed(pytest.fail.Exception):  # type: ignore[name-defined,misc]
     """A broken contract; pytest shows its text without a traceback.
 
@@ -85,7 +90,7 @@ class ContractFailed(pytest.fail.Exception):  # type: ignore[name-defined,misc]
         text = "\n\n".join(one.text() for one in self.findings)
         names = " ".join(dict.fromkeys(one.rule for one in self.findings))
         text += f"\n  {'more:':<10}ropecontract rule {names}"
-        super().__init__(paths.printable(text), pytrace=False)
+        super().__init__(visible(paths.printable(text)), pytrace=False)
 
 
 def expectations(node: pytest.Item | pytest.Function) -> Iterator[Expectation]:
@@ -210,6 +215,7 @@ def assert_marks(item: pytest.Item) -> list[Finding]:
         pytest.fail(paths.portable(problem, item.config.rootpath), pytrace=False)
     failed = [one for one in findings if one.status == "fail"]
     if failed:
+        item.stash[FAILED] = tuple(failed)
         raise ContractFailed(failed)
     return [one for one in findings if one.status == "allowed"]
 

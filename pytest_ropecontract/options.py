@@ -203,9 +203,11 @@ def read(config: pytest.Config) -> Options:
     from pytest_ropecontract.errors import RopeContractError
     from pytest_ropecontract.project import Settings
 
-    pythonpath = tuple(
-        str((config.rootpath / folder).resolve())
-        for folder in _lines(config, "rope_contract_pythonpath")
+    folders = _lines(config, "rope_contract_pythonpath")
+    pythonpath = (
+        *(str((config.rootpath / folder).resolve()) for folder in folders),
+        # Commands resolve when pytest has ended, and taken its own from sys.path.
+        *_pytest_pythonpath(config),
     )
     try:
         allowances = read_allowances(_lines(config, "rope_contract_allow"))
@@ -216,7 +218,7 @@ def read(config: pytest.Config) -> Options:
     return Options(
         enabled=bool(config.getoption("rope_contract")),
         models=_lines(config, "rope_contract_models") or DEFAULT_MODELS,
-        pythonpath=(*pythonpath, *_pytest_pythonpath(config)),
+        pythonpath=pythonpath,
         time_limit=_time_limit(config),
         examples=_examples(config),
         seed=_seed(config),

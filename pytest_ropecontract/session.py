@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ropecontract import collection, uncollected, writing
+from pytest_ropecontract import collection, marks, uncollected, writing
 from pytest_ropecontract.megatron.selection import is_live
 from pytest_ropecontract.report import annotating, document, json, launches, terminal
 from pytest_ropecontract.suite.modules import modules_for
@@ -29,6 +29,7 @@ class ContractSession:
         self.config = config
         self.documents: list[dict[str, Any]] = []
         self.launches: list[dict[str, Any]] = []
+        self.annotations: list[annotating.Annotation] = []
         self.unwritten: list[str] = []
 
     def pytest_report_header(self, config: pytest.Config) -> str:
@@ -79,6 +80,13 @@ class ContractSession:
         launch = item.stash.get(launches.LAUNCH, None)
         if launch is not None and report.when == "call":
             report.rope_contract_launch = launch
+        if report.when == "call":
+            failed = item.stash.get(marks.FAILED, None) or ()
+            annotations = [
+                *(item.stash.get(annotating.ANNOTATIONS, None) or ()),
+                *annotating.of_marks(item.config, failed),
+            ]
+            report.rope_contract_annotations = [list(one) for one in annotations]
         if report.skipped and isinstance(report.longrepr, tuple):
             module = item.getparent(collection.DefinitionModule)
             if module is not None:
@@ -93,6 +101,8 @@ class ContractSession:
         launch = getattr(report, "rope_contract_launch", None)
         if launch is not None:
             self.launches.append(launch)
+        for one in getattr(report, "rope_contract_annotations", ()):
+            self.annotations.append(annotating.Annotation(*one))
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -140,7 +150,12 @@ class ContractSession:
         if collection.options_of(self.config).annotate == "none":
             return []
         root = self.config.rootpath
-        return [*annotating.github_lines(annotating.failures(self._models, root), root)]
+        found = (
+            *annotating.of_models(self._models, root),
+            *annotating.of_launchers(launches.merge(self.launches), root),
+            *self.annotations,
+        )
+        return [*annotating.github_lines(found, root)]
 
     def _write_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         launchers = launches.merge(self.launches)
@@ -153,7 +168,7 @@ class ContractSession:
         width = shutil.get_terminal_size().columns
         lines = terminal.summary_lines(self._models, width, verbosity) if self._models else []
         lines += terminal.omission_lines(self._models, width, verbosity)
-        lines += terminal.launcher_lines(launchers, verbosity)
+        lines += terminal.launcher_lines(launchers, width, verbosity)
         for line, state in lines:
             terminalreporter.write_line(line, **MARKUP[state])
 

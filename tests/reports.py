@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 FIELDS = (
     *("kind", "attention", "rotary_base", "rotary_dim", "rotary_percent", "rotary_interleaved"),
@@ -66,12 +69,36 @@ def model(name: str = "plain", **changes: Any) -> dict[str, Any]:
     }
 
 
-def report(*models: dict[str, Any]) -> dict[str, Any]:
+def launcher(name: str = "scripts/run.sh", **changes: Any) -> dict[str, Any]:
+    rope = {**model()["rope"], "rotary_base": 20000}
+    training = {
+        "model": "plain",
+        "script": "train.py",
+        "argv": ["--num-layers", "2", "--rotary-base", "20000"],
+        "through": ["torchrun"],
+        "environment": {},
+        "origin": "line 3",
+        "rope": rope,
+        "origins": {"rotary_base": "declared"},
+    }
+    return {
+        "name": name,
+        "commands": [["nvidia-smi", "topo"], ["torchrun", "train.py", "--lr", "1"]],
+        "training": [training],
+        "findings": [],
+        "missing_layers": [],
+        "error": None,
+        **changes,
+    }
+
+
+def report(*models: dict[str, Any], launchers: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
     return {
         "schema": 1,
         "plugin": "0.1.0",
         "surface": {"name": "megatron-core-0.19.2", "version": "0.19.2", "mode": "recorded"},
         "models": list(models),
+        "launchers": list(launchers),
     }
 
 
@@ -100,8 +127,14 @@ def hostile(text: str) -> dict[str, Any]:
     found["omissions"] = {text: "unguarded", f"{text}2": "harmless"}
     found["origins"] = {"rotary_base": "filled"}
     failed = model(text, error=text, rope=None, curves=[], origins={}, sources={}, argv=[])
+    launched = launcher(
+        error="", findings=[finding(details=[""], reason="", effect="")], missing_layers=[""]
+    )
+    launched = replaced(launched, text)
+    (training,) = launched["training"]
+    training["rope"].update(rotary_base=text, kind=text)
     return {
-        **report(found, failed),
+        **report(found, failed, launchers=[launched]),
         "plugin": text,
         "surface": {"name": text, "version": text, "mode": text},
     }

@@ -22,11 +22,13 @@ class Against:
 
     Attributes:
         name: What it is called.
+        before: What it is compared with: the model, or of a surface the one in use.
         change: In what they differ, of a model or a surface; None where they do not.
         findings: In what they differ, of a checkpoint; else None.
     """
 
     name: str
+    before: str
     change: ModelChange | None = None
     findings: tuple[Finding, ...] | None = None
 
@@ -86,16 +88,18 @@ class Other:
             return None
         if self.checkpoint is not None:
             findings = self.project.check_checkpoint(one, self.checkpoint)
-            return Against(self.project.shown(self.checkpoint), findings=findings)
+            return Against(self.project.shown(self.checkpoint), one.name, findings=findings)
         argv = one.resolution.argv
         before = outcome(self.project.pipeline, one.name, argv)
         if self.surface is not None:
             other = Pipeline(self.surface, self.project.settings.pipeline)
             after, name = outcome(other, one.name, argv), self.surface.surface.name
+            compared = self.project.pipeline.megatron.surface.name
         else:
             argv = self.model.resolution.argv if self.model and self.model.resolution else ()
             after, name = outcome(self.project.pipeline, self.text, argv), self.text
-        return Against(name, changed(one.name, before, after))
+            compared = one.name
+        return Against(name, compared, changed(one.name, before, after))
 
 
 def _is_surface(path: Path) -> bool:

@@ -209,7 +209,7 @@ def _lines(told: Told, paint: Paint) -> list[str]:
         if against.findings is not None:
             lines += explanation.checkpoint_lines(against.name, against.findings, paint)
         else:
-            lines += explanation.change_lines(against.change, one.name, against.name)
+            lines += explanation.change_lines(against.change, against.before, against.name)
     return lines
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract.cli.tables import WIDTH, listed, wrapped
 from pytest_ropecontract.contracts.findings import plain
+from pytest_ropecontract.errors import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -76,7 +77,7 @@ def _value_lines(one: Value, paint: Paint) -> Iterator[str]:
     head = f"{mark} {one.field} {_shown(one.value)}"
     gap = " " * max(1, WIDTH - 2 - len(head) - len(one.origin))
     yield f"  {paint(head, 'yellow' if one.implicit else None)}{gap}{one.origin}"
-    yield from wrapped("      ", " -> ".join(_shortened(one)), hang=8)
+    yield from wrapped("      ", visible(" -> ".join(_shortened(one))), hang=8)
 
 
 def _shortened(one: Value) -> Iterator[str]:
@@ -94,7 +95,7 @@ def _shortened(one: Value) -> Iterator[str]:
 def _shown(value: Any) -> str:
     if isinstance(value, list | tuple) and len(value) > 8:  # noqa: PLR2004  # layers of a model
         return f"{plain(value[:8])} ... ({len(value)} values)"
-    return "not used" if value is None else plain(value)
+    return "not used" if value is None else visible(plain(value))
 
 
 def _flag_lines(one: Explanation) -> list[str]:
@@ -102,7 +103,7 @@ def _flag_lines(one: Explanation) -> list[str]:
     lines = [""]
     for label, texts in (("read", one.read), ("inert", one.inert), ("implicit", implicit)):
         # A flag is not divided from its value.
-        whole = [text.replace(" ", NO_BREAK) for text in texts]
+        whole = [visible(text).replace(" ", NO_BREAK) for text in texts]
         wrapped_lines = wrapped(f"  {label:<10}", listed(whole) or "none")
         lines += [line.replace(NO_BREAK, " ") for line in wrapped_lines]
     return lines
@@ -139,7 +140,8 @@ def _is_told(finding: Finding) -> bool:
 def _finding_lines(finding: Finding, paint: Paint) -> list[str]:
     word = {"fail": "FAILS", "allowed": "allowed", "note": "note"}[finding.status]
     colour = {"fail": "red", "allowed": "yellow"}.get(finding.status)
-    first, *rest = wrapped(INDENT, f"{word} {finding.rule}: {finding.message}", hang=8)
+    headline = visible(f"{word} {finding.rule}: {finding.message}")
+    first, *rest = wrapped(INDENT, headline, hang=8)
     lines = [INDENT + paint(first.removeprefix(INDENT), colour), *rest]
     for label, text in (
         ("size", finding.effect),
@@ -147,7 +149,7 @@ def _finding_lines(finding: Finding, paint: Paint) -> list[str]:
         ("remedy", finding.remedy),
     ):
         if text is not None:
-            lines += wrapped(f"{INDENT}  {label + ':':<8}", text)
+            lines += wrapped(f"{INDENT}  {label + ':':<8}", visible(text))
     return lines
 
 

@@ -128,15 +128,26 @@ def properties(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     rules that the item found broken or allowed.
     """
     model = document["model"]
-    found = {"model": model["name"]}
-    rope = model["rope"]
-    if rope is not None:
-        factor = "rope_scaling_factor" if rope["rope_scaling"] else "rotary_scaling_factor"
-        named = {"kind": rope["kind"], "base": rope["rotary_base"], "factor": rope[factor]}
-        found.update({name: plain(value) for name, value in named.items() if value is not None})
-    rules = [one["rule"] for one in model["findings"] if one["status"] != "note"]
-    if rules:
-        found["rules"] = " ".join(dict.fromkeys(rules))
+    return properties_of(
+        {"model": model["name"], **rope_properties(model["rope"])}, model["findings"]
+    )
+
+
+def rope_properties(rope: Mapping[str, Any] | None) -> dict[str, str]:
+    """Return kind, base and factor of what is built, those that there are."""
+    if rope is None:
+        return {}
+    factor = "rope_scaling_factor" if rope["rope_scaling"] else "rotary_scaling_factor"
+    named = {"kind": rope["kind"], "base": rope["rotary_base"], "factor": rope[factor]}
+    return {name: plain(value) for name, value in named.items() if value is not None}
+
+
+def properties_of(
+    facts: Mapping[str, str], findings: Sequence[Mapping[str, Any]]
+) -> list[tuple[str, str]]:
+    """Return facts as a JUnit file has them, with the rules that were broken or allowed."""
+    rules = [one["rule"] for one in findings if one["status"] != "note"]
+    found = {**facts, "rules": " ".join(dict.fromkeys(rules))} if rules else facts
     return [(f"rope_contract.{name}", value) for name, value in found.items()]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_ropecontract.contracts.arity.rule import NotCheckedError
 from pytest_ropecontract.contracts.rules import ROPE_DESTS
 from pytest_ropecontract.errors import RopeContractError
+from pytest_ropecontract.report import ways
 from pytest_ropecontract.rope.config import DERIVED_FIELDS, FIELDS
 
 if TYPE_CHECKING:
@@ -17,16 +18,9 @@ if TYPE_CHECKING:
     from pytest_ropecontract.contracts.findings import Finding
     from pytest_ropecontract.project import Examination, Project
     from pytest_ropecontract.rope.config import RopeConfig
-    from pytest_ropecontract.rope.resolution import Resolution, Source
+    from pytest_ropecontract.rope.resolution import Resolution
 
 STATED = ("declared", "pinned")
-# What a value does on its way, where nothing on the command line says it.
-BEGINNINGS = {
-    "filled": "filled by {}",
-    "config-default": "default of {}",
-    "constructor-default": "default of {}",
-    "pinned": "{}",
-}
 
 
 @dataclass(frozen=True)
@@ -146,18 +140,15 @@ def _values(rope: RopeConfig, resolution: Resolution) -> Iterator[Value]:
     for name in FIELDS:
         source = resolution.sources.get(name)
         if source is not None and name not in DERIVED_FIELDS:
-            way = tuple(_way(source, rope.rotary_class))
-            yield Value(name, getattr(rope, name), source.origin, way)
-
-
-def _way(source: Source, rotary_class: str | None) -> Iterator[str]:
-    yield BEGINNINGS.get(source.origin, "{}").format(source.text)
-    if source.dest is not None and source.origin != "config-default":
-        yield f"args.{source.dest}"
-    if source.attribute is not None and source.origin != "config-default":
-        yield f"config.{source.attribute}"
-    if source.argument is not None and source.origin != "constructor-default":
-        yield f"{rotary_class}({source.argument})"
+            way = ways.places(
+                source.origin,
+                rope.rotary_class,
+                dest=source.dest,
+                attribute=source.attribute,
+                argument=source.argument,
+            )
+            first = ways.beginning(source.origin, source.text)
+            yield Value(name, getattr(rope, name), source.origin, (first, *way))
 
 
 def _flags(resolution: Resolution, *, read: bool) -> Iterator[str]:

@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ropecontract import paths
-from pytest_ropecontract.report.document import finding_document, surface_document
+from pytest_ropecontract.report.document import (
+    finding_document,
+    properties_of,
+    rope_properties,
+    surface_document,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from pytest_ropecontract.project_launchers import Inspection, Launched
 
@@ -25,7 +30,7 @@ def launch_document(config: pytest.Config, inspection: Inspection) -> dict[str, 
         "name": inspection.launcher,
         "commands": [] if recording is None else [list(one.argv) for one in recording.commands],
         "training": [_training(one) for one in inspection.launched],
-        "findings": [finding_document(one) for one in inspection.findings],
+        "findings": [{"model": one.model, **finding_document(one)} for one in inspection.findings],
         "missing_layers": [] if recording is None else list(recording.missing_layers),
         "error": None if inspection.error is None else str(inspection.error),
     }
@@ -47,6 +52,22 @@ def _training(launched: Launched) -> dict[str, Any]:
         "rope": None if rope is None else dataclasses.asdict(rope),
         "origins": dict(launched.resolution.origins),
     }
+
+
+def properties(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return what of a launcher's facts goes into a JUnit file: texts by name.
+
+    As of a model, with the models that it launches; what is built where all build the same.
+    """
+    launcher = document["launcher"]
+    found = {"launcher": launcher["name"]}
+    training = launcher["training"]
+    if training:
+        found["model"] = " ".join(dict.fromkeys(one["model"] for one in training))
+    first, *others = [rope_properties(one["rope"]) for one in training] or [{}]
+    if all(one == first for one in others):
+        found.update(first)
+    return properties_of(found, launcher["findings"])
 
 
 def merge(documents: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract.contracts.findings import plain
-from pytest_ropecontract.report.verdict import NO_CONTRACT
+from pytest_ropecontract.report.verdict import NO_CONTRACT, launcher_verdict
 from pytest_ropecontract.report.verdict import verdict as judge
 
 if TYPE_CHECKING:
@@ -43,15 +43,20 @@ def summary_lines(
         ((*_cells(model), *judge(model)) for model in models),
         key=lambda row: STATES.index(row[-1]),
     )
-    shown = rows
-    if verbosity < 0 or (verbosity == 0 and len(rows) > FOLDED_ABOVE):
-        shown = [row for row in rows if row[-1] != "ok"]
-    if verbosity < -1:
-        shown = []
+    shown = _shown(rows, verbosity)
     lines = _table(shown, width) if shown else []
     if len(shown) < len(rows):
         lines.extend((text, "head") for text in textwrap.wrap(_counted(rows, shown), width))
     return lines
+
+
+def _shown(rows: Sequence[Sequence[str]], verbosity: int) -> Sequence[Sequence[str]]:
+    """Return the rows that are shown: those without a finding not always."""
+    if verbosity < -1:
+        return []
+    if verbosity < 0 or (verbosity == 0 and len(rows) > FOLDED_ABOVE):
+        return [row for row in rows if row[-1] != "ok"]
+    return rows
 
 
 def _counted(rows: Sequence[Sequence[str]], shown: Sequence[Sequence[str]]) -> str:
@@ -159,25 +164,48 @@ def _cells(model: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def launcher_lines(
-    launchers: Sequence[Mapping[str, Any]], verbosity: int = 0
+    launchers: Sequence[Mapping[str, Any]], width: int, verbosity: int = 0
 ) -> list[tuple[str, str]]:
-    """Return one line for every launcher: what it launches, and the verdict; none with -qq."""
-    if not launchers or verbosity < -1:
-        return []
-    rows = [
+    """Return one line for every launcher, what it launches and the verdict, as of models.
+
+    Args:
+        launchers: The documents of the launchers.
+        width: Columns of the terminal.
+        verbosity: How often ``-v`` was given; below 0, how often ``-q``.
+    """
+    rows = sorted(
         (
-            launcher["name"],
-            ", ".join(dict.fromkeys(one["model"] for one in launcher["training"])) or "-",
-            *judge({**launcher, "contracts": True}),
-        )
-        for launcher in launchers
-    ]
+            (
+                launcher["name"],
+                ", ".join(dict.fromkeys(one["model"] for one in launcher["training"])) or "-",
+                *launcher_verdict(launcher),
+            )
+            for launcher in launchers
+        ),
+        key=lambda row: STATES.index(row[-1]),
+    )
+    shown = _shown(rows, verbosity)
+    lines = _launcher_table(shown, width) if shown else []
+    if len(shown) < len(rows):
+        text = f"launchers: {_counted(rows, shown).removeprefix('and ')}"
+        lines.extend((line, "head") for line in textwrap.wrap(text, width))
+    return lines
+
+
+def _launcher_table(rows: Sequence[Sequence[str]], width: int) -> list[tuple[str, str]]:
     titles = ("launcher", "launches")
-    widths = [
+    gap = "  "
+    name, models = (
         max(len(title), *(len(row[index]) for row in rows)) for index, title in enumerate(titles)
-    ]
-    lines = [(_line((*titles, "verdict"), widths, "  "), "head")]
-    lines.extend((_line(row[:-1], widths, "  "), row[-1]) for row in rows)
+    )
+    # The models give way to the names, and both to the first word of the verdict.
+    room = width - len("verdict") - 2 * len(gap)
+    models = min(models, max(len("launches"), room - name, room // 3))
+    name = min(name, max(len("launcher"), room - models))
+    lines = [(_line((*titles, "verdict"), (name, models), gap), "head")]
+    for row in rows:
+        cells = [row[0], _shortened(row[1], models)]
+        lines.extend((text, row[-1]) for text in _row(cells, row[-2], (name, models), gap, width))
     return lines
 
 

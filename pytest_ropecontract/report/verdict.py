@@ -27,5 +27,10 @@ def verdict(model: Mapping[str, Any]) -> tuple[str, str]:
     return ("ok" if model["contracts"] else NO_CONTRACT), "ok"
 
 
+def launcher_verdict(launcher: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the verdict of a launcher, as of a model; its contracts are the definitions'."""
+    return verdict({**launcher, "contracts": True})
+
+
 def _rules(model: Mapping[str, Any], status: str) -> list[str]:
     return list(dict.fromkeys(one["rule"] for one in model["findings"] if one["status"] == status))

@@ -9,7 +9,7 @@ import pytest
 from pytest_ropecontract import paths
 from pytest_ropecontract.collection import EXPECTATIONS, LaunchModule, launchers_of
 from pytest_ropecontract.marks import ContractFailed, allowed_reason
-from pytest_ropecontract.report.launches import LAUNCH, launch_document
+from pytest_ropecontract.report.launches import LAUNCH, launch_document, properties
 
 if TYPE_CHECKING:
     from pytest_ropecontract.launchers.launcher import Launcher
@@ -31,6 +31,7 @@ def test_launch(launcher: Launcher, request: pytest.FixtureRequest) -> None:
     inspection = launchers_of(request.config).inspect(launcher, expectations)
     document = launch_document(request.config, inspection)
     request.node.stash[LAUNCH] = document
+    request.node.user_properties.extend(properties(document))
     failed = [one for one in inspection.findings if one.status == "fail"]
     error = document["launcher"]["error"]
     if error is not None:

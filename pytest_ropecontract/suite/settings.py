@@ -9,6 +9,7 @@ import pytest
 from pytest_ropecontract.collection import EXPECTATIONS, launchers_of, options_of, project_of
 from pytest_ropecontract.contracts.arity.rule import NotCheckedError
 from pytest_ropecontract.errors import RopeContractError
+from pytest_ropecontract.report.annotating import ANNOTATIONS, of_settings
 
 OMISSION = "unguarded-omission"
 
@@ -47,7 +48,15 @@ def test_allowances(request: pytest.FixtureRequest) -> None:
         lines.extend(f"  also: {one}" for one in unused[1:])
         noun = "line" if len(unused) == 1 else "lines"
         lines.append(f"  remedy: remove the {noun} from rope_contract_allow")
-        pytest.fail("\n".join(lines), pytrace=False)
+        text = "\n".join(lines)
+        ini = request.config.inipath
+        if ini is not None:
+            # As far as an ini file cannot quote it.
+            values = [f"{one.models} {one.rule}" for one in unused]
+            request.node.stash[ANNOTATIONS] = [
+                of_settings(ini, values, text, request.config.rootpath)
+            ]
+        pytest.fail(text, pytrace=False)
 
 
 def _unknown_launchers(config: pytest.Config) -> list[str]:

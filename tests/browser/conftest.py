@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import TYPE_CHECKING, Any
 
+import chromium
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
 
@@ -56,9 +56,7 @@ class Opener:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    path = shutil.which("chromium") or shutil.which("google-chrome")
-    if path is None:
-        pytest.fail("these tests need Chromium on PATH: apt-get install chromium", pytrace=False)
+    path = chromium.path()
     with sync_playwright() as playwright:
         found = playwright.chromium.launch(executable_path=path, args=list(OPTIONS))
         yield found

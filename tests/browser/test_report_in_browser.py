@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import chromium
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from reports import curve, finding, hostile, model, report
+from reports import curve, finding, hostile, launcher, model, report
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from conftest import Opener
     from playwright.sync_api import Locator, Page
 
@@ -30,6 +33,10 @@ def several() -> dict[str, Any]:
         model("bare", contracts=None, omissions=None, curves=[curve("resolved")]),
         model("drawn", curves=[curve("resolved"), curve("expected"), CHECKPOINT]),
         model("broken", error="it broke", rope=None, curves=[], sources={}, origins={}),
+        launchers=[
+            launcher("fine.sh"),
+            launcher("wrong.py::run", error="it broke", findings=[finding()], missing_layers=["-"]),
+        ],
     )
 
 
@@ -52,6 +59,8 @@ def test_no_barrier(opened: Opener, scheme: str, width: int) -> None:
     page = opened(several(), color_scheme=scheme, viewport={"width": width, "height": 900})
     page.click("#open-all")
     open_model(page, "drawn")
+    for launched in page.locator("details.launcher > summary").all():
+        launched.click()
     for numbers in page.locator("#model-drawn .numbers > summary").all():
         numbers.click()
 
@@ -74,6 +83,8 @@ def test_narrow_pages_do_not_scroll_sideways(opened: Opener) -> None:
     page = opened(several(), viewport={"width": 400, "height": 900})
     page.click("#open-all")
     open_model(page, "drawn")
+    for launched in page.locator("details.launcher > summary").all():
+        launched.click()
 
     assert page.evaluate("document.documentElement.scrollWidth") == 400
 
@@ -85,7 +96,7 @@ def test_filter_by_words_says_how_many_are_left(opened: Opener) -> None:
 
     assert names(page) == ["allowed"]
     assert page.locator("[role=status]").inner_text() == "1 of 5 models"
-    assert page.locator("details.model:visible").count() == 1
+    assert page.locator("[id^=model-]:visible").count() == 1
 
 
 def test_filter_by_verdict(opened: Opener) -> None:
@@ -139,6 +150,16 @@ def test_focus_is_seen(opened: Opener) -> None:
         " return [one.outlineStyle, one.outlineWidth] })()"
     )
     assert style == ["solid", "2px"]
+
+
+@pytest.mark.parametrize("models", [[], [model("plain")]], ids=["alone", "beside-models"])
+def test_a_launcher_is_opened_by_its_link(opened: Opener, models: list[dict[str, Any]]) -> None:
+    page = opened(report(*models, launchers=[launcher("scripts/run.py::execute")]))
+
+    page.get_by_role("link", name="scripts/run.py::execute").click()
+
+    shown = page.locator("details.launcher[open]")
+    shown.get_by_text("torchrun train.py --lr 1").wait_for()
 
 
 def ground(page: Page) -> str:
@@ -306,3 +327,22 @@ def test_two_hundred_models(opened: Opener) -> None:
 
     assert len(names(page)) == 11
     assert page.locator("[role=status]").inner_text() == "11 of 200 models"
+
+
+@pytest.mark.parametrize(
+    ("required", "outcome"), [(None, pytest.skip.Exception), ("1", pytest.fail.Exception)]
+)
+def test_without_chromium(
+    required: str | None,
+    outcome: type[BaseException],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A machine without a browser skips these tests, unless one has to be there."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv(chromium.REQUIRED, raising=False)
+    if required is not None:
+        monkeypatch.setenv(chromium.REQUIRED, required)
+
+    with pytest.raises(outcome, match="these tests need Chromium on PATH: apt-get install"):
+        chromium.path()

@@ -275,6 +275,21 @@ def test_the_ini_file_applies(file, text, project, capsys, monkeypatch):
     ]
 
 
+@pytest.mark.parametrize("key", ["pythonpath", "rope_contract_pythonpath"])
+def test_modules_are_found_in_the_folders_of_the_ini_file(key, project, capsys):
+    """In pytest's own as well, which it takes from ``sys.path`` when it ends."""
+    (project / "src").mkdir()
+    (project / "src/fill_frame.py").write_text("def fill(args): pass\n", encoding="utf-8")
+    (project / "pytest.ini").write_text(
+        f"[pytest]\nrope_contract_defaults = fill_frame:fill\n{key} = src\n", encoding="utf-8"
+    )
+
+    out = printed(capsys, "0.18.2", "0.19.2", "--models", "models/*")
+
+    assert "Models: 1 of 2 changes\n\n  stretched\n" in out
+    assert str(project / "src") not in sys.path
+
+
 def test_hooks_apply_and_names_select(project, capsys):
     """What a conftest.py registers has no file; it is selected by its name."""
     (project / "conftest.py").write_text(

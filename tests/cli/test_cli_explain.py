@@ -229,6 +229,8 @@ def test_against_another_surface(project, capsys, surface):
         4,
         None,
     )
+    out = printed(capsys, "--against", surface, "--", *argv)
+    assert "\n  megatron-core-0.19.2 -> megatron-core-0.18.2\n" in out
 
 
 def test_against_a_checkpoint(project, capsys):
@@ -360,3 +362,23 @@ def test_readme_shows_what_it_prints():
 
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(block.split("...\n")[0])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def model_args():\n    raise ValueError('\\x1b[31m')\n",
+        f"def model_args():\n    return {PLAIN.split()!r} + ['--\\x1b[31m']\n",
+        f"def model_args():\n    return {PLAIN.split()!r} + ['--rotary-percent', '\\x1b[31m']\n",
+    ],
+    ids=["error", "flag", "value"],
+)
+def test_a_terminal_is_told_nothing_by_a_definition(text, project, capsys):
+    """What would change its colours, or more, is written out."""
+    (project / "models/hostile.py").write_text(text, encoding="utf-8")
+
+    main(["explain", "hostile"])
+
+    out = capsys.readouterr().out
+    assert "\\x1b[31m" in out
+    assert "\x1b" not in out

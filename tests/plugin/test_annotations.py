@@ -104,6 +104,80 @@ def test_allowed_findings_are_not_shown(failing: Project) -> None:
     assert annotations(failing.run(ANNOTATE).out) == []
 
 
+def test_marks_of_a_run_of_the_tests_alone(failing: Project) -> None:
+    """What they find is annotated at the definition, whose own items are not in the run."""
+    whole = annotations(failing.run(ANNOTATE).out)
+
+    assert annotations(failing.run(ANNOTATE, "tests").out) == whole
+    assert annotations(failing.run(ANNOTATE, "tests", "-n2").out) == whole
+
+
+def test_allowance_that_allows_nothing_is_shown_in_the_ini_file(project: Project) -> None:
+    project.model("fine")
+    project.ini(rope_contract_allow=['fine  inert-flag "for now"'])
+
+    (found,) = annotations(project.run(ANNOTATE).out)
+
+    lines = (project.root / "pyproject.toml").read_text().splitlines()
+    assert found["file"] == "pyproject.toml"
+    assert "fine  inert-flag" in lines[int(found["line"]) - 1]
+    assert found["title"] == (
+        "rope_contract_allow: 'fine inert-flag \"for now\"' allows nothing any more"
+    )
+    assert "remedy: remove the line from rope_contract_allow" in found["message"]
+
+
+@pytest.fixture
+def launching(project: Project) -> Project:
+    """Give a project with two launchers that change a flag, and one that cannot be recorded."""
+    project.model("fine")
+    command = ["python3", "train.py", *PLAIN.split(), "--rotary-base", "20000"]
+    project.write("scripts/run-it.sh", f"#!/bin/bash\n\n{' '.join(command)}\n")
+    project.write(
+        "scripts/run_it.py",
+        "import subprocess\n\n\n"
+        f"COMMAND = {command[:-2]!r}\nBASE = '20000'\n\n\n"
+        "def execute():\n    subprocess.run([*COMMAND, '--rotary' + '-base', BASE])\n\n\n"
+        "def broken():\n    raise ValueError\n",
+    )
+    project.ini(
+        rope_contract_launchers=[
+            "scripts/run-it.sh = fine",
+            "scripts/run_it.py::execute = fine",
+            "scripts/run_it.py::broken = fine",
+        ]
+    )
+    return project
+
+
+def test_launcher_is_shown_at_the_flag_or_where_its_function_begins(launching: Project) -> None:
+    found = annotations(launching.run_with_all(ANNOTATE, "-k", "test_launch").out)
+
+    places = {
+        (one["file"], one["line"]) for one in found if one["title"].startswith("launcher-override")
+    }
+    assert places == {("scripts/run-it.sh", "3"), ("scripts/run_it.py", "4")}
+    titles = {one["title"] for one in found}
+    assert "launcher-override: scripts/run_it.py::execute" in titles
+    (broken,) = (one for one in found if "broken" in one["title"])
+    assert (broken["file"], broken["line"]) == ("scripts/run_it.py", "12")
+    assert all(one["message"].startswith("fine: ") for one in found if one != broken)
+
+
+def test_junit_has_what_launchers_build(launching: Project) -> None:
+    launching.run_with_all("--junit-xml=junit.xml", "-k", "test_launch")
+    found = properties(launching)
+
+    assert found["test_launch[run-it]"] == {
+        "launcher": "scripts/run-it.sh",
+        "model": "fine",
+        "kind": "rope",
+        "base": "20000",
+        "rules": "launcher-override repeated-flag",
+    }
+    assert found["test_launch[broken]"] == {"launcher": "scripts/run_it.py::broken"}
+
+
 def test_printed_once_by_several_processes(failing: Project) -> None:
     assert annotations(failing.run("-n2", ANNOTATE).out) == annotations(failing.run(ANNOTATE).out)
 
@@ -148,11 +222,15 @@ def test_unknown_service_is_a_usage_error(failing: Project) -> None:
 def junit(project: Project, *args: str) -> dict[str, dict[str, str]]:
     """Return the properties of every item by its name, without the prefix of their names."""
     project.run("--junit-xml=junit.xml", *args)
+    return properties(project)
+
+
+def properties(project: Project) -> dict[str, dict[str, str]]:
     found = {}
     for case in ET.parse(project.root / "junit.xml").iter("testcase"):
-        properties = {one.get("name"): one.get("value") for one in case.iter("property")}
+        values = {one.get("name"): one.get("value") for one in case.iter("property")}
         found[case.get("name")] = {
-            name.removeprefix("rope_contract."): value for name, value in properties.items()
+            name.removeprefix("rope_contract."): value for name, value in values.items()
         }
     return found
 

@@ -346,3 +346,17 @@ def test_summary_marks_the_broken_definition(beside: Project) -> None:
     (line,) = [line for line in beside.run().summary if line.startswith("bad ")]
 
     assert line.split() == ["bad", "-", "-", "-", "-", "-", "-", "-", "ERROR"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["raise ValueError('\\x1b[31m')", f"return {PLAIN.split()!r} + ['--\\x1b[31m']"],
+    ids=["error", "flag"],
+)
+def test_control_characters_are_written_out(project: Project, body: str) -> None:
+    project.script("hostile", body)
+
+    text = project.run().text("scripts/models/hostile.py::test_declared[hostile]")
+
+    assert "\\x1b[31m" in text
+    assert "\x1b" not in text

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from plugin_project import MLA, PLAIN, YARN, Project
 
 from pytest_ropecontract.contracts.findings import RULES
 from pytest_ropecontract.report import document
-from pytest_ropecontract.report.terminal import FOLDED_ABOVE, summary_lines
+from pytest_ropecontract.report.terminal import FOLDED_ABOVE, launcher_lines, summary_lines
 from pytest_ropecontract.rope.config import RopeConfig
 
 FILL = (
@@ -78,10 +80,10 @@ def test_lines_fit_a_wide_terminal(
 def test_columns_fit_a_narrow_terminal_and_names_stay_readable(mixed: Project) -> None:
     mixed.model("a-model-with-a-very-long-name-that-no-terminal-has-room-for_4layer")
 
-    head, name, *_ = mixed.run().summary
+    head, *rows = mixed.run().summary
 
     assert len(head) <= 80
-    assert name.startswith("a-model-")
+    (name,) = (row for row in rows if row.startswith("a-model-"))
     assert "_4layer " in name
 
 
@@ -245,3 +247,53 @@ def test_model_without_contract_says_so_in_every_width() -> None:
     for width in (60, 80, 200):
         text = "\n".join(line for line, _ in summary_lines([facts("kimi-k2", contracts=0)], width))
         assert "no contract" in text
+
+
+def launcher(name: str, model: str, status: str | None = None) -> dict[str, Any]:
+    findings = [] if status is None else [{"rule": rule, "status": status} for rule in LONGEST]
+    training = [{"model": model}, {"model": model}]
+    return {"name": name, "training": training, "findings": findings, "error": None}
+
+
+LONGEST = sorted(RULES, key=len)[-3:]
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_launchers_fit_every_width_and_failures_come_first(width: int) -> None:
+    long = "a-model-with-a-very-long-name-that-no-terminal-has-room-for_4layer"
+    launchers = [
+        launcher("scripts/a.sh", "fine"),
+        launcher(f"scripts/run-{long}.py::execute", long, "fail"),
+        launcher("scripts/c.sh", "fine", "allowed"),
+    ]
+
+    lines = launcher_lines(launchers, width)
+
+    assert max(len(text) for text, _ in lines) <= width
+    begins = [text.split()[0][:12] for text, _ in lines if not text.startswith(" ")]
+    assert begins == ["launcher", "scripts/run-", "scripts/c.sh", "scripts/a.sh"]
+    words = " ".join(text for text, _ in lines).replace(",", "").split()
+    assert words.count("fine") == 2
+    assert {rule: words.count(rule) for rule in LONGEST} == dict.fromkeys(LONGEST, 2)
+
+
+@pytest.mark.parametrize(
+    ("verbosity", "shown", "counted"),
+    [
+        (1, 45, None),
+        (0, 1, "launchers: 44 ok; -v shows all"),
+        (-1, 1, "launchers: 44 ok; -v shows all"),
+        (-2, 0, "launchers: 1 failed, 44 ok; -v shows all"),
+    ],
+)
+def test_launchers_are_folded_as_models_are(
+    verbosity: int, shown: int, counted: str | None
+) -> None:
+    fine = [launcher(f"scripts/{index}.sh", "fine") for index in range(44)]
+    launchers = [*fine, launcher("scripts/x.sh", "fine", "fail")]
+
+    lines = [text for text, _ in launcher_lines(launchers, 80, verbosity)]
+
+    rows = [line for line in lines if line.startswith("scripts/")]
+    assert len(rows) == shown
+    assert [line for line in lines if "-v shows all" in line] == ([counted] if counted else [])

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
-from reports import curve, finding, hostile, model, report
+from reports import curve, finding, hostile, launcher, model, report
 
 from pytest_ropecontract.report.html.page import render
 from pytest_ropecontract.report.html.view import labels
@@ -158,12 +158,12 @@ def test_nothing_of_a_project_is_more_than_text(text: str) -> None:
     assert drawn["name"] == text
 
 
-@pytest.mark.parametrize("name", ["a b", "a/b", "é", "<b>", "", "javascript:1"])
+@pytest.mark.parametrize("name", ["a b", "a/", "/b", "é", "<b>", "", "javascript:"])
 def test_names_that_are_no_anchors_get_one(name: str) -> None:
     page = Page(render(report(model(name))))
 
     (link,) = (href for href in page.attributes("href") if href and href.startswith("#model"))
-    assert re.fullmatch(r"#model-[\w.+-]+", str(link))
+    assert re.fullmatch(r"#models?-[\w.+-]+", str(link))
     assert str(link)[1:] in page.attributes("id")
 
 
@@ -197,6 +197,38 @@ def test_same_report_same_page() -> None:
     assert render(one) == render(json.loads(json.dumps(one)))
 
 
+def test_launchers_with_what_they_build_and_what_is_wrong() -> None:
+    failed = launcher("run.sh", findings=[finding(remedy="launch its own flags")])
+    broken = launcher("broken.py::run", error="it cannot be recorded", training=[])
+
+    page = Page(render(report(model(), launchers=[launcher("fine.sh"), failed, broken])))
+
+    shown = page.attributes("data-launcher")
+    assert shown == ["launcher-broken.py::run", "launcher-run.sh", "launcher-fine.sh"]
+    assert set(shown) < set(page.attributes("id"))
+    commands = "nvidia-smi topo\ntorchrun train.py --lr 1"
+    for text in ("launch its own flags", "it cannot be recorded", commands):
+        assert text in page.texts
+    at = page.texts.index("Trains ")
+    # The model that is trained is linked, and what is built has the overview's columns.
+    assert page.texts[at + 1] == "plain"
+    assert "20000" in page.texts[at:]
+    assert page.attributes("href").count("#model-plain") == 3
+
+
+def test_launchers_of_a_run_without_models() -> None:
+    page = Page(render(report(launchers=[launcher()])))
+
+    assert "No model was checked in this run." in page.texts
+    assert page.attributes("data-launcher") == ["launcher-scripts/run.sh"]
+    # A model that is not on the page is named, not linked.
+    assert not [one for one in page.attributes("href") if str(one).startswith("#model")]
+
+
+def test_a_page_without_launchers_does_not_speak_of_them() -> None:
+    assert "Launchers" not in Page(render(report(model()))).texts
+
+
 def test_the_page_of_no_model_says_so() -> None:
     page = Page(render({**report(), "surface": {"name": None, "version": None, "mode": None}}))
 
@@ -205,6 +237,9 @@ def test_the_page_of_no_model_says_so() -> None:
 
 
 def test_identities_are_unique() -> None:
-    found: list[Any] = Page(render(report(model("a"), model("b"), model("?")))).attributes("id")
+    models = [model(name) for name in ("a", "3", "?")]
+    several = [launcher(name) for name in ("a", "3", "?", "a/b.sh", "a-b.sh")]
+
+    found: list[Any] = Page(render(report(*models, launchers=several))).attributes("id")
 
     assert len(found) == len(set(found))

@@ -37,10 +37,12 @@ def render(report: Mapping[str, Any]) -> str:
     )
     environment.filters["plain"] = plain
     shown = view.models(report)
+    launchers = view.launchers(report, shown)
     style, script, charts = _file("style.css"), _file("script.js"), _charts_library()
     return environment.get_template("page.html").render(
         report=report,
         models=shown,
+        launchers=launchers,
         counts={state: sum(one.state == state for one in shown) for state in view.STATES},
         view=view,
         style=style,

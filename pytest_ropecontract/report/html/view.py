@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract.contracts.findings import plain
 from pytest_ropecontract.report.curves import RESOLVED
-from pytest_ropecontract.report.verdict import verdict
+from pytest_ropecontract.report.verdict import launcher_verdict, verdict
+from pytest_ropecontract.report.ways import beginning, places
 from pytest_ropecontract.rope.config import DERIVED_FIELDS
 
 if TYPE_CHECKING:
@@ -33,14 +35,6 @@ LOSSES = {
     "guarded": "something else is built, and a contract notices",
     "refused": "nothing is built: Megatron or the framework refuses it",
     "harmless": "the same is built",
-}
-
-# What a value does on its way, where no flag says it.
-BEGINNINGS = {
-    "filled": "filled by {}",
-    "pinned": "{}",
-    "config-default": "default of {}",
-    "constructor-default": "default of {}",
 }
 
 
@@ -124,6 +118,61 @@ class Model:
         return list(STATES).index(self.state)
 
 
+@dataclass(frozen=True)
+class Training:
+    """A command of a launcher that trains, as the page shows it.
+
+    Attributes:
+        document: The command's part of the JSON report.
+        anchor: The place of the model that it trains, or None where that is not on the page.
+        cells: Per column of the overview, the values that it builds.
+        flags: Its flags, each with its values.
+    """
+
+    document: Mapping[str, Any]
+    anchor: str | None
+    cells: tuple[tuple[Value, ...], ...]
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """A launcher, as the page shows it.
+
+    Attributes:
+        document: The launcher's part of the JSON report.
+        anchor: Its place on the page.
+        verdict: What comes of it, in a line.
+        state: ``fail``, ``allowed`` or ``ok``.
+        training: Its commands that train.
+        commands: All of its commands.
+    """
+
+    document: Mapping[str, Any]
+    anchor: str
+    verdict: str
+    state: str
+    training: tuple[Training, ...]
+    commands: tuple[str, ...]
+
+    @property
+    def severity(self) -> int:
+        """0 for what has to be seen first."""
+        return list(STATES).index(self.state)
+
+
+def launchers(report: Mapping[str, Any], shown: Sequence[Model]) -> list[Launcher]:
+    """Return the launchers of a report, those that failed first.
+
+    Args:
+        report: What the JSON report says.
+        shown: The models that are on the page.
+    """
+    places = {one.document["name"]: one.anchor for one in shown}
+    found = [_launcher(one, index, places) for index, one in enumerate(report["launchers"])]
+    return sorted(found, key=lambda one: (one.severity, one.document["name"]))
+
+
 def models(report: Mapping[str, Any]) -> list[Model]:
     """Return the models of a report, those that failed first."""
     shown = [_model(one, index) for index, one in enumerate(report["models"])]
@@ -148,7 +197,7 @@ def _model(document: Mapping[str, Any], index: int) -> Model:
     losses = document["omissions"] or {}
     return Model(
         document=document,
-        anchor=_anchor(document["name"], index),
+        anchor=_anchor("model", document["name"], index),
         verdict=text,
         state=state,
         cells=tuple(tuple(_cell(document, names)) for _, names in COLUMNS),
@@ -161,9 +210,30 @@ def _model(document: Mapping[str, Any], index: int) -> Model:
     )
 
 
-def _anchor(name: str, index: int) -> str:
+def _launcher(document: Mapping[str, Any], index: int, places: Mapping[str, str]) -> Launcher:
+    text, state = launcher_verdict(document)
+    return Launcher(
+        document=document,
+        anchor=_anchor("launcher", document["name"], index),
+        verdict=text,
+        state=state,
+        training=tuple(
+            Training(
+                document=one,
+                anchor=places.get(one["model"]),
+                cells=tuple(tuple(_cell(one, names)) for _, names in COLUMNS),
+                flags=tuple(_flags(one["argv"])),
+            )
+            for one in document["training"]
+        ),
+        commands=tuple(shlex.join(argv) for argv in document["commands"]),
+    )
+
+
+def _anchor(kind: str, name: str, index: int) -> str:
     """Return the same anchor for a name in every report; others get one by their place."""
-    return f"model-{name}" if re.fullmatch(r"[\w.+-]+", name) else f"model-{index + 1}"
+    plain_name = re.fullmatch(r"[\w.+-]+(?:[/:]+[\w.+-]+)*", name)
+    return f"{kind}-{name}" if plain_name else f"{kind}s-{index + 1}"
 
 
 def _cell(document: Mapping[str, Any], names: Sequence[str]) -> Iterator[Value]:
@@ -195,14 +265,12 @@ def _steps(origin: str, source: Mapping[str, Any], rotary_class: str | None) -> 
         yield Step("given", source["text"])
     elif source["flag"] is not None:
         yield Step("absent", f"{source['flag']} not given")
-    if origin in BEGINNINGS:
-        yield Step("writer", BEGINNINGS[origin].format(source["text"]))
-    if source["dest"] is not None and origin != "config-default":
-        yield Step("place", f"args.{source['dest']}")
-    if source["attribute"] is not None and origin != "config-default":
-        yield Step("place", f"config.{source['attribute']}")
-    if source["argument"] is not None and origin != "constructor-default":
-        yield Step("place", f"{rotary_class}({source['argument']})")
+    # That the flag is not given says as much as that its default is taken.
+    if origin not in ("declared", "parser-default"):
+        yield Step("writer", beginning(origin, source["text"]))
+    through = {name: source[name] for name in ("dest", "attribute", "argument")}
+    for place in places(origin, rotary_class, **through):
+        yield Step("place", place)
 
 
 def _flags(argv: Sequence[str]) -> Iterator[str]:

@@ -3,7 +3,8 @@
 (() => {
   const byId = (id) => document.getElementById(id);
   const parsed = (id) => JSON.parse(byId(id).textContent);
-  const models = [...document.querySelectorAll("details.model")];
+  const models = [...document.querySelectorAll("details.model:not(.launcher)")];
+  const parts = [...document.querySelectorAll("details.model")];
 
   for (const element of document.querySelectorAll(".needs-script")) {
     element.hidden = false;
@@ -33,10 +34,30 @@
   });
   applyTheme();
 
+  /* Models and launchers are opened by their links. */
+
+  const openLinked = () => {
+    const part = byId(decodeURIComponent(location.hash.slice(1)));
+    if (parts.includes(part)) {
+      part.hidden = false;
+      part.open = true;
+      part.querySelector("summary").focus({ preventScroll: true });
+      part.scrollIntoView();
+    }
+  };
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a");
+    if (link && link.hash === location.hash) {
+      openLinked();
+    }
+  });
+  window.addEventListener("hashchange", openLinked);
+
   /* Overview: filter and sort. */
 
   const table = byId("models");
   if (!table) {
+    openLinked();
     return;
   }
   const rows = [...table.tBodies[0].rows];
@@ -312,25 +333,9 @@
     model.addEventListener("toggle", () => model.open && begin(model));
   }
 
-  /* Models are opened by their links, and all at once. */
-
-  const openLinked = () => {
-    const model = byId(decodeURIComponent(location.hash.slice(1)));
-    if (models.includes(model)) {
-      model.hidden = false;
-      model.open = true;
-      model.querySelector("summary").focus({ preventScroll: true });
-      model.scrollIntoView();
-    }
-  };
-  table.addEventListener("click", (event) => {
-    const link = event.target.closest("a");
-    if (link && link.hash === location.hash) {
-      openLinked();
-    }
-  });
-  window.addEventListener("hashchange", openLinked);
   openLinked();
+
+  /* All that are shown are opened at once. */
 
   byId("open-all").addEventListener("click", () => {
     for (const model of models) {
