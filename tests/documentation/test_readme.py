@@ -6,7 +6,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from readme_blocks import CHECKOUT, README, blocks, by_heading, difference
+from readme_blocks import blocks, by_heading, difference
 from readme_walk import EXAMPLE, Walk, with_definitions
 
 from pytest_ropecontract.megatron import surface_files
@@ -49,20 +49,12 @@ def bare(walk: Walk) -> None:
     pass
 
 
-def example(walk: Walk) -> None:
-    walk.copy("ropeframe", "scripts", "tests", "conftest.py", "pyproject.toml")
-    for path in (walk.root / "tests").glob("test_*.py"):
-        path.unlink()
-
-
 def allowing(walk: Walk) -> None:
-    """The example, of which only the GLM-5 family is looked at where a run is whole."""
-    with_definitions(walk, "kimi-k2", "glm5-744B-A40B", "kimi-k25")
+    """With a definition that gives --spec, a launcher, a checkpoint and snapshots."""
+    with_definitions(walk, "kimi-k2", "glm5-744B-A40B", "kimi-k25", "kimi-k2-thinking")
     walk.copy("tests/rope_snapshots/kimi-k2.ropeargs", "tests/checkpoints/kimi-k2.json")
     walk.copy("scripts/run_kimi_k25.py", "ropeframe/launch.py")
-    walk.configure(
-        rope_contract_launchers=["scripts/run_kimi_k25.py::execute"], rope_contract_examples="0"
-    )
+    walk.configure(rope_contract_launchers=["scripts/run_kimi_k25.py::execute"])
 
 
 def inside(walk: Walk) -> None:
@@ -75,9 +67,10 @@ def kimi(walk: Walk) -> None:
 
 
 def golden(walk: Walk) -> None:
-    """With a golden file of another model than the one whose snapshots are written."""
+    """With a golden file of what the definition expands to."""
     kimi(walk)
-    walk.write("tests/golden/kimi-k2-thinking", '"--num-layers"\n"2"\n')
+    flags = (EXAMPLE / "tests/rope_snapshots/kimi-k2.ropeargs").read_text(encoding="utf-8")
+    walk.write("tests/golden/kimi-k2", flags)
 
 
 def published(walk: Walk) -> None:
@@ -142,3 +135,36 @@ def test_blocks_are_true(walk: Walk, heading: str) -> None:
     PROJECTS[heading](walk)
 
     walk.do(by_heading()[heading])
+
+
+@pytest.mark.parametrize(
+    ("shown", "missing"),
+    [
+        (["a", "b", "c"], None),
+        (["a", "..."], None),
+        (["...", "b", "..."], None),
+        (["...", "a", "b", "...", "c"], None),
+        (["b", "c"], "b\nc"),
+        (["a", "b"], "the end, before: c"),
+        (["...", "a", "c"], "a\nc"),
+        (["...", "c", "...", "a", "..."], "a"),
+        (["...", "b "], "b "),
+    ],
+)
+def test_what_is_shown_is_found_in_what_is_printed(shown: list[str], missing: str | None) -> None:
+    assert difference(shown, ["a", "b", "c"]) == missing
+
+
+def test_blocks_are_read_with_their_headings_and_commands() -> None:
+    text = (
+        "# One\n```console\n$ a \\\n    b\nout\n$ c\n```\n## Two\n```python\n# x/y.py\n# Two\n```\n"
+    )
+
+    first, second = blocks(text)
+
+    assert (first.heading, first.path, first.commands) == (
+        "One",
+        None,
+        [("a b", ["out"]), ("c", [])],
+    )
+    assert (second.heading, second.line, second.path) == ("Two", 9, "x/y.py")
