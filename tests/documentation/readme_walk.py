@@ -14,7 +14,6 @@ import pytest
 from readme_blocks import CHECKOUT, Block, difference
 
 from pytest_ropecontract import cli
-from pytest_ropecontract.megatron.surface_files import load_shipped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,27 +119,25 @@ class Walk:
         self.replace(name, "\n".join(old) + "\n", "\n".join(new) + "\n")
 
     def _ini(self, block: Block) -> None:
-        """A tox.ini: every surface is there, and every command is one that pytest takes."""
+        """A tox.ini: its command passes on every recorded Megatron that an environment names."""
         ini = configparser.ConfigParser()
         ini.read_string(block.text)
-        named = [
-            line.partition(" = ")[2]
-            for line in ini["testenv"]["set_env"].splitlines()
-            if line.partition(" = ")[0].endswith("ROPE_CONTRACT_SURFACE")
-        ]
-        assert named
-        assert all(f"-{version}: ROPE" in block.text for version in named)
-        assert ini["tox"]["env_list"] == f"megatron-{{{','.join(named)}}}, live"
-        assert [load_shipped(f"megatron-core-{name}").version for name in named] == named
-        for environment in ("testenv", "testenv:live"):
-            program, *args = shlex.split(ini[environment]["commands"])
-            assert program == "pytest"
-            given = [one for one in args if one != "--rope-contract-surface=live"]
-            for name in named:
-                chosen = f"--rope-contract-surface={name}"
-                assert self.pytest(*given, "-k", "test_declared", chosen).ret == 0
-        extras = ini["testenv:live"]["deps"]
-        check_requirements(extras.split())
+        environment = ini["testenv"]
+        check_requirements([line.split()[-1] for line in environment["deps"].split("\n") if line])
+        named = re.findall(
+            r"^(\S+): ROPE_CONTRACT_SURFACE = (\S+)$", environment["set_env"], re.MULTILINE
+        )
+        recorded = [surface for _, surface in named if surface != "live"]
+        assert named == [*((f"recorded-{one}", one) for one in recorded), ("live", "live")]
+        assert f"recorded-{{{','.join(recorded)}}}, live-" in ini["tox"]["env_list"]
+        program, *args = shlex.split(environment["commands"].removesuffix(" {posargs}"))
+        assert program == "pytest"
+        for surface in recorded:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("ROPE_CONTRACT_SURFACE", surface)
+                result = self.pytest(*args, "-k", "test_declared")
+            assert result.ret == 0
+            result.stdout.fnmatch_lines(f"rope-contract: megatron-core-{surface} (recorded)*")
 
     def _console(self, block: Block) -> None:
         for command, shown in block.commands:
@@ -185,7 +182,7 @@ def check_requirements(requirements: Sequence[str]) -> None:
         name, bracket, rest = requirement.partition("[")
         if not bracket:
             continue
-        assert name in (project["name"], "."), requirement
+        assert name in (project["name"], ".", ".."), requirement
         for extra in rest.rstrip("]").split(","):
             assert extra in project["optional-dependencies"], requirement
 
