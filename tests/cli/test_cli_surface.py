@@ -166,7 +166,7 @@ def test_show_takes_a_version_and_a_path(capsys, tmp_path, monkeypatch):
     [
         ("nothing", "no surface is named 'nothing'"),
         ("nothing.json", "surface nothing.json cannot be read: No such file or directory"),
-        ("x" * 300, f"no surface is named '{'x' * 276}..."),
+        ("x" * 300, f"no surface is named '{'x' * 279}..."),
         ("other.json", "surface other.json has schema 99, this version reads 1"),
     ],
     ids=["name", "path", "too long", "other schema"],

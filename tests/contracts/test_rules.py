@@ -80,8 +80,8 @@ class TestImplicitYarn:
 
         assert finding.text().splitlines() == [
             (
-                "implicit-yarn: m: becomes yarn (factor 40.0, beta_fast 32, beta_slow 1) and no flag "
-                "says so (config-default: MLATransformerConfig.rope_type)"
+                "implicit-yarn: m: becomes yarn (factor 40.0, beta_fast 32, beta_slow 1) and no "
+                "flag says so (config-default: MLATransformerConfig.rope_type)"
             ),
             "  actual:   yarn",
             "  origin:   config-default (MLATransformerConfig.rope_type)",

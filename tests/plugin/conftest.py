@@ -10,7 +10,6 @@ from plugin_project import EXAMPLE, Project
 
 import pytest_ropecontract
 
-
 # In a worker of pytest-xdist, syrupy takes the runs inside for those of workers, too.
 WORKER = "PYTEST_XDIST_WORKER"
 

@@ -277,7 +277,7 @@ def test_examples_by_option_and_ini(logged: Project) -> None:
 def test_examples_that_are_no_number(flash: Project, text: str) -> None:
     line, remedy = flash.run(f"--rope-contract-examples={text}").usage_error
 
-    assert remedy.startswith("  remedy: --rope-contract-examples=")
+    assert remedy.startswith("  remedy: write a number")
     assert line == (
         f"ERROR: --rope-contract-examples: {text!r} is not a whole number from 0 to 1000000"
     )
