@@ -31,6 +31,7 @@ class ContractSession:
         self.launches: list[dict[str, Any]] = []
         self.annotations: list[annotating.Annotation] = []
         self.unwritten: list[str] = []
+        self._said = False
 
     def pytest_report_header(self, config: pytest.Config) -> str:
         """Say what is resolved against, and how many definitions there are."""
@@ -140,6 +141,7 @@ class ContractSession:
         """Show one line for every model, and for every launcher, that was checked."""
         if not self.config.getoption("no_summary", default=False):
             self._write_summary(terminalreporter)
+        self._said = True
         for line in self._annotations():
             terminalreporter.write_line(line)
         for line in self.unwritten:
@@ -174,10 +176,10 @@ class ContractSession:
 
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self, config: pytest.Config) -> None:
-        """Say what went wrong also where there is no terminal reporter."""
+        """Say what went wrong also where there is no terminal reporter, or no summary."""
         if hasattr(config, "workerinput"):
             return
-        if not config.pluginmanager.has_plugin("terminalreporter"):
+        if not self._said:
             sys.stdout.writelines(f"{line}\n" for line in self._annotations())
             sys.stderr.writelines(f"ERROR: {line}\n" for line in self.unwritten)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import glob
 import io
+import re
 import tempfile
 from importlib import metadata
 from pathlib import Path
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from pytest_ropecontract.project import Project
 
 PLUGIN = "ropecontract"
+# Of a complaint of argparse, the usage and the program are those of no run.
+_USAGE = re.compile(r"(ERROR: )?usage: |\s*$")
+_ERROR = re.compile(r"^\S+: error: ")
 # The processes of pytest-xdist, a run of the definitions' items, and what syrupy would write.
 NOTHING_STARTED = {
     "numprocesses": 0,
@@ -132,7 +136,9 @@ class _Result(Generic[T]):
                 raise RopeContractError(str(error)) from None
             raise error
         if not self.values:
-            lines = [line for line in self.output.splitlines() if line.strip()]
+            lines = [
+                _ERROR.sub("", line) for line in self.output.splitlines() if not _USAGE.match(line)
+            ]
             raise RopeContractError(
                 "pytest cannot read the project's settings",
                 details=lines[-20:],

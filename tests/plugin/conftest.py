@@ -3,6 +3,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import shutil
+import sys
 import tomllib
 
 import pytest
@@ -32,6 +33,9 @@ def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("ROPE_CONTRACT_SURFACE", "PYTEST_ADDOPTS", "PYTEST_PLUGINS", "CI", WORKER):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "80")
+    # A test file that is written again within a second would be taken from its bytecode.
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
 
 
 @pytest.fixture

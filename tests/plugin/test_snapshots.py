@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import difflib
 import shutil
+from importlib import metadata
 from typing import TYPE_CHECKING
 
 import pytest
+from packaging.version import Version
 from plugin_project import EXAMPLE, MLA, PLAIN, Project, Run
 
 if TYPE_CHECKING:
@@ -594,6 +596,8 @@ def test_others(snapshot):
 @pytest.mark.parametrize(("extended", "their"), OTHERS.values(), ids=OTHERS)
 def test_other_extensions_in_the_same_folder(kept: Kept, extended: str, their: str) -> None:
     """They look for what is unused in the folder, and so does this one."""
+    if "FlatText" in extended and Version(metadata.version("syrupy")) < Version("7.0.2"):
+        pytest.skip("this syrupy ends in an error where an extension has an empty ending")
     text = OTHER_EXTENSIONS.replace("EXTENDED", extended)
     kept.test(f"FOLDER = {str(kept.folder)!r}\n{text}", "test_others")
     before = kept.texts

@@ -83,7 +83,7 @@ several(
     raises=expanded("def model_args():\n    return ['--num-layers', LAYERS]\n"),
     raises_when_imported=expanded("import no_such_module\n"),
     exits=expanded("import sys\n\ndef model_args():\n    sys.exit('no GPU')\n"),
-    hangs=expanded("def model_args():\n    while True:\n        pass\n"),
+    hangs=expanded("def model_args():\n    while True: pass\n"),
     is_killed=expanded(
         "import os, signal\n\ndef model_args():\n    os.kill(os.getpid(), signal.SIGKILL)\n"
     ),
