@@ -12,7 +12,8 @@ from pytest_ropecontract.cli import main
 
 README = Path(__file__).parents[2] / "README.md"
 UNDER = {
-    (): ("explain", "rule", "surface", "snapshot"),
+    (): ("explain", "rule", "checkpoint", "surface", "snapshot"),
+    ("checkpoint",): ("pull",),
     ("snapshot",): ("import",),
     ("surface",): ("list", "show", "record", "verify", "diff"),
 }
@@ -45,7 +46,7 @@ def test_help_fits_a_terminal_and_says_what_it_is_for(shown, command):
 
 @pytest.mark.parametrize("command", UNDER, ids=" ".join)
 def test_help_lists_every_command_under_it(shown, command):
-    listed = re.findall(r"^    (\w+) ", shown(*command), re.MULTILINE)
+    listed = re.findall(r"^    (\w+)(?: |$)", shown(*command), re.MULTILINE)
 
     assert tuple(listed) == UNDER[command]
 

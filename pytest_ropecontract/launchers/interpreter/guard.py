@@ -41,6 +41,8 @@ _NEVER = {
     "socket.getaddrinfo": "it looks up a host",
     "socket.gethostbyaddr": "it looks up a host",
 }
+# Python 3.13 tells of no new interpreter, only that the module is loaded which makes them.
+_INTERPRETERS = frozenset({"_interpreters", "_xxsubinterpreters"})
 # What changes files, with the positions of the paths and of the folder descriptors.
 _CHANGES: dict[str, tuple[tuple[int, int | None], ...]] = {
     "os.chflags": ((0, None),),
@@ -77,6 +79,7 @@ class Guard:
         self._checks: dict[str, Callable[[str, tuple[Any, ...]], None]] = {
             **dict.fromkeys(_NEVER, self._never),
             **dict.fromkeys(_CHANGES, self._change),
+            "import": self._import,
             "open": self._open,
             "ctypes.dlopen": self._foreign,
             "ctypes.dlsym": self._foreign,
@@ -99,6 +102,11 @@ class Guard:
         del arguments
         remedy = "give it what it would have got there" if "socket" in event else _RECORD
         self._channel.stop(_NEVER[event], None if "kill" in event else remedy)
+
+    def _import(self, event: str, arguments: tuple[Any, ...]) -> None:
+        del event
+        if arguments[0] in _INTERPRETERS:
+            self._never("cpython.PyInterpreterState_New", ())
 
     def _open(self, event: str, arguments: tuple[Any, ...]) -> None:
         path, mode, flags = arguments
