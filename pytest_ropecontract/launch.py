@@ -10,7 +10,7 @@ from pytest_ropecontract.launchers.recording import NOTHING, Command, Recording
 from pytest_ropecontract.project_launchers import check_end
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_ropecontract.launchers.training import Training
     from pytest_ropecontract.project_launchers import ProjectLaunchers
@@ -95,13 +95,7 @@ class RopeLaunch:
         Raises:
             RopeContractError: It cannot be run, was stopped, or failed.
         """
-        recording = self._launching.shell(
-            Path(path),
-            arguments=args,
-            environment={**self._environment, **env},
-            answers=self._answers,
-        )
-        return self._launch(path, recording)
+        return self._run(self._launching.shell, path, args, env)
 
     def python(self, path: str | Path, function: str, /, **kwargs: Any) -> Launch:
         """Call a function of a Python script, and record what it would run.
@@ -142,7 +136,17 @@ class RopeLaunch:
         Raises:
             RopeContractError: It cannot be run, was stopped, or failed.
         """
-        recording = self._launching.python(
+        return self._run(self._launching.python, path, args, env)
+
+    def _run(
+        self,
+        record: Callable[..., Recording],
+        path: str | Path,
+        args: Sequence[str],
+        env: Mapping[str, str],
+    ) -> Launch:
+        """Run a script by one of the two ways to record one."""
+        recording = record(
             Path(path),
             arguments=args,
             environment={**self._environment, **env},

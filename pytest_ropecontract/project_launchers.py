@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import re
 from dataclasses import dataclass, field
@@ -109,11 +110,28 @@ class ProjectLaunchers:
             return self.python(launcher.path, launcher.function)
         return self.shell(launcher.path)
 
-    def _once(self, what: Sequence[Any], run: Callable[[], Recording]) -> Recording:
-        """Return a recording; the same is recorded once."""
-        key = repr(what)
+    def _once(
+        self,
+        record: Callable[..., Recording],
+        path: Path,
+        environment: Mapping[str, str],
+        answers: Mapping[str, str],
+        **more: Any,
+    ) -> Recording:
+        """Return a recording, with what surrounds every launcher; the same is recorded once."""
+        root = self.project.settings.root
+        given = (record.__module__, str(root / path), dict(environment), dict(answers), more)
+        key = repr(given)
         if key not in self._recorded:
-            self._recorded[key] = run()
+            self._recorded[key] = record(
+                path,
+                root=root,
+                environment={**self.settings.environment, **environment},
+                answers={**self.settings.answers, **answers},
+                pythonpath=tuple(Path(one) for one in self.project.registry.pythonpath),
+                time_limit=self._time_limit,
+                **more,
+            )
         return self._recorded[key]
 
     def shell(
@@ -129,18 +147,7 @@ class ProjectLaunchers:
         Raises:
             RopeContractError: It cannot be run.
         """
-        return self._once(
-            [self._path(path), list(arguments), dict(environment), dict(answers)],
-            lambda: shell.record(
-                path,
-                root=self.project.settings.root,
-                arguments=arguments,
-                environment={**self.settings.environment, **environment},
-                answers={**self.settings.answers, **answers},
-                time_limit=self._time_limit,
-                pythonpath=self._pythonpath,
-            ),
-        )
+        return self._once(shell.record, path, environment, answers, arguments=list(arguments))
 
     def python(  # noqa: PLR0913  # what surrounds a launcher is that much
         self,
@@ -158,29 +165,14 @@ class ProjectLaunchers:
             RopeContractError: It cannot be run.
         """
         return self._once(
-            [
-                *(self._path(path), function, dict(keywords), list(arguments)),
-                *(dict(environment), dict(answers)),
-            ],
-            lambda: python.record(
-                path,
-                function,
-                root=self.project.settings.root,
-                keywords=keywords,
-                arguments=arguments,
-                environment={**self.settings.environment, **environment},
-                answers={**self.settings.answers, **answers},
-                pythonpath=self._pythonpath,
-                time_limit=self._time_limit,
-            ),
+            python.record,
+            path,
+            environment,
+            answers,
+            function=function,
+            keywords=dict(keywords),
+            arguments=list(arguments),
         )
-
-    def _path(self, path: Path) -> str:
-        return str(self.project.settings.root / path)
-
-    @property
-    def _pythonpath(self) -> tuple[Path, ...]:
-        return tuple(Path(one) for one in self.project.registry.pythonpath)
 
     def training(self, recording: Recording) -> training.Found:
         """Return what of a recording trains."""
@@ -350,12 +342,17 @@ class ProjectLaunchers:
     def _rope(self, model: str) -> RopeConfig | None:
         return self.project.resolve(model).rope
 
-    def _expanded(self, one: Training) -> tuple[str, ...]:
-        expansions = {}
+    @functools.cached_property
+    def _expansions(self) -> dict[str, list[str]]:
+        """The command line of every definition that can be expanded."""
+        found = {}
         for model in self.project.registry:
             with contextlib.suppress(RopeContractError):  # its own items say why
-                expansions[model] = self.project.expand(model)
-        return naming.expanded_in(one.argv, expansions)
+                found[model] = self.project.expand(model)
+        return found
+
+    def _expanded(self, one: Training) -> tuple[str, ...]:
+        return naming.expanded_in(one.argv, self._expansions)
 
     def _unreached(
         self, named: Named, one: Training, resolution: Resolution, defined: Resolution

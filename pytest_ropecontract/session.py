@@ -113,9 +113,7 @@ class ContractSession:
         paths = collection.options_of(self.config).reports
         if not paths:
             return
-        report = json.document(
-            self._surface_document(), self._models, launches.merge(self.launches)
-        )
+        report = json.document(self._surface_document(), self._models, self._launchers)
         for path in paths:
             try:
                 writing.write(path, _rendered(report, path))
@@ -130,6 +128,11 @@ class ContractSession:
     def _models(self) -> list[dict[str, Any]]:
         """What all items found out; asked for when all of them have reported."""
         return document.merge(self.documents)
+
+    @functools.cached_property
+    def _launchers(self) -> list[dict[str, Any]]:
+        """The same of launchers."""
+        return launches.merge(self.launches)
 
     def _surface_document(self) -> dict[str, Any]:
         for one in (*self.documents, *self.launches):
@@ -154,14 +157,13 @@ class ContractSession:
         root = self.config.rootpath
         found = (
             *annotating.of_models(self._models, root),
-            *annotating.of_launchers(launches.merge(self.launches), root),
+            *annotating.of_launchers(self._launchers, root),
             *self.annotations,
         )
         return [*annotating.github_lines(found, root)]
 
     def _write_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        launchers = launches.merge(self.launches)
-        if not self._models and not launchers:
+        if not self._models and not self._launchers:
             return
         verbosity = self.config.get_verbosity()
         surface = self._surface_document()
@@ -170,7 +172,7 @@ class ContractSession:
         width = shutil.get_terminal_size().columns
         lines = terminal.summary_lines(self._models, width, verbosity) if self._models else []
         lines += terminal.omission_lines(self._models, width, verbosity)
-        lines += terminal.launcher_lines(launchers, width, verbosity)
+        lines += terminal.launcher_lines(self._launchers, width, verbosity)
         for line, state in lines:
             terminalreporter.write_line(line, **MARKUP[state])
 

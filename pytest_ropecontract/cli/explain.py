@@ -132,6 +132,7 @@ def explain_models(options: argparse.Namespace) -> int:
 def _tell(session: pytest.Session, options: argparse.Namespace) -> Told:
     from pytest_ropecontract import marks
     from pytest_ropecontract.collection import no_definitions, project_of
+    from pytest_ropecontract.report.document import megatron_document
     from pytest_ropecontract.report.explanation import explain
 
     project = project_of(session.config)
@@ -152,7 +153,7 @@ def _tell(session: pytest.Session, options: argparse.Namespace) -> Told:
 
         other = Other(project, options.against)
         compared = tuple(other.against(one) for one in examinations)
-    return Told(_surface_document(megatron), tuple(models), compared)
+    return Told(megatron_document(megatron), tuple(models), compared)
 
 
 def _megatron(project: Project, config: pytest.Config) -> Megatron:
@@ -191,11 +192,6 @@ def _given(options: argparse.Namespace) -> list[tuple[str, ...]]:
     if options.tokens is not None:
         found.append(tuple(options.tokens))
     return found
-
-
-def _surface_document(megatron: Megatron) -> dict[str, Any]:
-    surface = megatron.surface
-    return {"name": surface.name, "version": surface.version, "mode": megatron.mode}
 
 
 def _lines(told: Told, paint: Paint) -> list[str]:

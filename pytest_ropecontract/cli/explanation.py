@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_ropecontract.cli.tables import WIDTH, listed, wrapped
 from pytest_ropecontract.contracts.findings import plain
 from pytest_ropecontract.errors import visible
+from pytest_ropecontract.report.json import plain_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +23,8 @@ COLOURS = {"fails": "red", "cannot be checked": "red", "allowed": "yellow", "hol
 MARK = "*"
 NO_BREAK = "\0"
 INDENT = " " * 6
+# How many values of a list are shown; some have one for every layer.
+LISTED = 8
 
 
 def explanation_lines(one: Explanation, paint: Paint) -> list[str]:
@@ -93,8 +96,8 @@ def _shortened(one: Value) -> Iterator[str]:
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, list | tuple) and len(value) > 8:  # noqa: PLR2004  # layers of a model
-        return f"{plain(value[:8])} ... ({len(value)} values)"
+    if isinstance(value, list | tuple) and len(value) > LISTED:
+        return f"{plain(value[:LISTED])} ... ({len(value)} values)"
     return "not used" if value is None else visible(plain(value))
 
 
@@ -187,10 +190,12 @@ def document(one: Explanation) -> dict[str, Any]:
         "name": one.name,
         "path": one.path,
         "argv": list(one.argv),
-        "rope": None if one.rope is None else {k: _plain(v) for k, v in vars(one.rope).items()},
+        "rope": None
+        if one.rope is None
+        else {k: plain_value(v) for k, v in vars(one.rope).items()},
         "values": {
             value.field: {
-                "value": _plain(value.value),
+                "value": plain_value(value.value),
                 "origin": value.origin,
                 "way": list(value.way),
             }
@@ -223,8 +228,8 @@ def finding_document(finding: Finding) -> dict[str, Any]:
     found: dict[str, Any] = {name: getattr(finding, name) for name in names}
     return {
         **found,
-        "expected": _plain(finding.expected),
-        "actual": _plain(finding.actual),
+        "expected": plain_value(finding.expected),
+        "actual": plain_value(finding.actual),
     }
 
 
@@ -237,8 +242,8 @@ def change_document(change: ModelChange | None) -> Mapping[str, Any]:
         "fields": [
             {
                 "field": field.field,
-                "before": _plain(field.before),
-                "after": _plain(field.after),
+                "before": plain_value(field.before),
+                "after": plain_value(field.after),
                 "origin": field.origin,
             }
             for field in change.fields
@@ -246,11 +251,3 @@ def change_document(change: ModelChange | None) -> Mapping[str, Any]:
         "size": change.size,
         "refused": [list(change.before.refusals), list(change.after.refusals)],
     }
-
-
-def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
-    return str(value)

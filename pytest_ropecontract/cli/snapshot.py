@@ -11,9 +11,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
+    from pytest_ropecontract.cli.comparing import Commands
     from pytest_ropecontract.definitions import Registry
-
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001  # has no other name
 
 LEFT_OUT = 1
 

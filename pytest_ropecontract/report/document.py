@@ -11,6 +11,7 @@ from pytest_ropecontract import paths
 from pytest_ropecontract.collection import project_of
 from pytest_ropecontract.contracts.findings import plain
 from pytest_ropecontract.report.curves import curve_documents
+from pytest_ropecontract.report.json import plain_value
 from pytest_ropecontract.rope.config import FIELDS
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from pytest_ropecontract.contracts.demands import Demand
     from pytest_ropecontract.contracts.findings import Finding
+    from pytest_ropecontract.megatron.backend import Megatron
     from pytest_ropecontract.project import Examination
     from pytest_ropecontract.rope.resolution import Resolution
 
@@ -82,6 +84,11 @@ def surface_document(config: pytest.Config) -> dict[str, Any]:
         megatron = project_of(config).pipeline.megatron
     except Exception:  # noqa: BLE001  # the items say why; the report has no surface then
         return {"name": None, "version": None, "mode": None}
+    return megatron_document(megatron)
+
+
+def megatron_document(megatron: Megatron) -> dict[str, Any]:
+    """Return name, version and mode of a Megatron."""
     surface = megatron.surface
     return {"name": surface.name, "version": surface.version, "mode": megatron.mode}
 
@@ -106,8 +113,8 @@ def finding_document(finding: Finding) -> dict[str, Any]:
     return {
         "rule": finding.rule,
         "field": finding.field,
-        "expected": _plain(finding.expected),
-        "actual": _plain(finding.actual),
+        "expected": plain_value(finding.expected),
+        "actual": plain_value(finding.actual),
         "origin": finding.origin,
         "message": finding.message,
         "status": finding.status,
@@ -149,14 +156,6 @@ def properties_of(
     rules = [one["rule"] for one in findings if one["status"] != "note"]
     found = {**facts, "rules": " ".join(dict.fromkeys(rules))} if rules else facts
     return [(f"rope_contract.{name}", value) for name, value in found.items()]
-
-
-def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
-    return str(value)
 
 
 def _place(document: Mapping[str, Any]) -> tuple[bool, int]:

@@ -6,12 +6,8 @@ import json
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from pytest_ropecontract.writing import write
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-__all__ = ["render", "write"]
 
 SCHEMA = 1
 
@@ -29,6 +25,15 @@ def document(
         "models": [dict(model) for model in models],
         "launchers": [dict(launcher) for launcher in launchers],
     }
+
+
+def plain_value(value: Any) -> Any:
+    """Return a value as JSON can write it."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list | tuple):
+        return [plain_value(one) for one in value]
+    return str(value)
 
 
 def render(document: Mapping[str, Any]) -> str:

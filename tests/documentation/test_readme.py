@@ -18,7 +18,7 @@ TITLE = "pytest-ropecontract"
 K25 = """\
 source /dev/null
 MODEL_ARGS=($(python3 scripts/model_args.py kimi-k2-thinking))
-ray job submit -- python3 train.py "${MODEL_ARGS[@]}" --hf-checkpoint /root/Kimi-K2.5
+ray job submit -- python3 train.py "${MODEL_ARGS[@]}" --hf-checkpoint /ckpt/Kimi-K2.5
 """
 GUARD = """\
 from pytest_ropecontract import rope_expect

@@ -14,12 +14,12 @@ NAMES = ("kimi-k2", "kimi-k2-thinking", "kimi-k25", "kimi-k25_2layer", "glm4.7-f
 @pytest.mark.parametrize(
     ("path", "name"),
     [
-        ("/root/Kimi-K2.5", "kimi-k25"),
-        ("/root/Kimi-K2.5/", "kimi-k25"),
-        ("/root/Kimi-K2.5_torch_dist", "kimi-k25"),
-        ("/root/Kimi-K2.5-2layer", "kimi-k25_2layer"),
-        ("/root/Kimi-K2-Thinking", "kimi-k2-thinking"),
-        ("/root/Kimi-K2-Instruct-0905", "kimi-k2"),
+        ("/ckpt/Kimi-K2.5", "kimi-k25"),
+        ("/ckpt/Kimi-K2.5/", "kimi-k25"),
+        ("/ckpt/Kimi-K2.5_torch_dist", "kimi-k25"),
+        ("/ckpt/Kimi-K2.5-2layer", "kimi-k25_2layer"),
+        ("/ckpt/Kimi-K2-Thinking", "kimi-k2-thinking"),
+        ("/ckpt/Kimi-K2-Instruct-0905", "kimi-k2"),
         ("moonshotai/Kimi-K2.5", "kimi-k25"),
         ("/cache/models--zai-org--GLM-4.7-Flash/snapshots/0f3c", "glm4.7-flash"),
         ("/data/qwen3-4b/iter_0000100", "qwen3-4B"),
@@ -31,7 +31,7 @@ def test_a_checkpoint_names_its_definition(path: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/root/Kimi-K2.6", "/root/Kimi", "/root/GLM-4.7", "", "/", "/data"]
+    "path", ["/ckpt/Kimi-K2.6", "/ckpt/Kimi", "/ckpt/GLM-4.7", "", "/", "/data"]
 )
 def test_what_is_close_names_nothing(path: str) -> None:
     assert named_by_path(path, NAMES) == ()
@@ -39,11 +39,14 @@ def test_what_is_close_names_nothing(path: str) -> None:
 
 def test_a_newer_model_is_not_taken_for_the_older_one() -> None:
     """Without its own definition, K2.5 has none: K2's differs."""
-    assert named_by_path("/root/Kimi-K2.5", ["kimi-k2", "kimi-k2-thinking"]) == ()
+    assert named_by_path("/ckpt/Kimi-K2.5", ["kimi-k2", "kimi-k2-thinking"]) == ()
 
 
 def test_definitions_that_differ_in_punctuation_are_both_named() -> None:
-    assert named_by_path("/root/Kimi-K2.5", ["kimi-k25", "kimi-k2.5"]) == ("kimi-k2.5", "kimi-k25")
+    assert named_by_path("/ckpt/Kimi-K2.5", ["kimi-k25", "kimi-k2.5"]) == (
+        "kimi-k2.5",
+        "kimi-k25",
+    )
 
 
 @given(st.sampled_from(NAMES), st.sampled_from(["", "_torch_dist", "-bf16", "/hf", "-hf/x"]))

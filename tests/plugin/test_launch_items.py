@@ -72,13 +72,13 @@ def test_the_flags_of_another_model_than_the_checkpoint_fail(example: Project) -
     launcher = shell(
         example,
         EXPAND.format("kimi-k2-thinking")
-        + "torchrun --nproc-per-node 8 train.py ${MODEL_ARGS[@]} --hf-checkpoint /root/Kimi-K2.5\n",
+        + "torchrun --nproc-per-node 8 train.py ${MODEL_ARGS[@]} --hf-checkpoint /ckpt/Kimi-K2.5\n",
     )
     text = lines(only(example, launcher), "scripts/run.sh::test_launch[run]")
 
     assert text[0] == (
         "launcher-override: scripts/run.sh: kimi-k25: beta_fast is 1, and kimi-k25, which "
-        "--hf-checkpoint /root/Kimi-K2.5 names, builds 32; the flags are those of kimi-k2-thinking"
+        "--hf-checkpoint /ckpt/Kimi-K2.5 names, builds 32; the flags are those of kimi-k2-thinking"
     )
     assert "flags: --beta-fast 32 -> --beta-fast 1" in text
     assert any(line.startswith("size:") and "frequencies differ" in line for line in text)
