@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -90,10 +89,9 @@ def test_the_interpolation_factor_comes_alive_in_0_19():
 
 def with_default(surface: Surface, dest: str, value: Any) -> Surface:
     options = tuple(
-        dataclasses.replace(one, default=value) if one.dest == dest else one
-        for one in surface.options
+        one._replace(default=value) if one.dest == dest else one for one in surface.options
     )
-    return dataclasses.replace(surface, name="fork", options=options)
+    return surface._replace(name="fork", options=options)
 
 
 def test_a_default_that_changes_is_a_change_of_who_does_not_declare_it():
@@ -111,8 +109,7 @@ def test_a_default_that_changes_is_a_change_of_who_does_not_declare_it():
 
 def test_a_flag_that_is_newly_dropped_is_a_change():
     """Also where what is built stays the same: here YaRN's original length is 4096 anyway."""
-    without = dataclasses.replace(
-        NEW,
+    without = NEW._replace(
         name="fork",
         options=tuple(o for o in NEW.options if "yarn_original" not in o.dest),
     )
@@ -149,8 +146,8 @@ def test_a_surface_that_has_a_frameworks_options_gets_them_once(tmp_path, monkey
         "def add(parser):\n    parser.add_argument('--rotary-base')\n", encoding="utf-8"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    source = dataclasses.replace(NEW.source, arguments=("upgrade_frame:add",))
-    fork = dataclasses.replace(NEW, name="fork", source=source)
+    source = NEW.source._replace(arguments=("upgrade_frame:add",))
+    fork = NEW._replace(name="fork", source=source)
 
     with pytest.raises(RopeContractError, match="conflicting option string"):
         compare(ROPE, NEW, fork, arguments=("upgrade_frame:add",))

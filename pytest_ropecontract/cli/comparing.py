@@ -184,7 +184,7 @@ def _identity(surface: Surface) -> dict[str, Any]:
         "name": surface.name,
         "version": surface.version,
         "fingerprint": surface.fingerprint,
-        "source": {**vars(surface.source), "arguments": plain(surface.source.arguments)},
+        "source": {**surface.source._asdict(), "arguments": plain(surface.source.arguments)},
     }
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 import functools
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Protocol
 
 if TYPE_CHECKING:
     import contextlib
@@ -62,8 +61,7 @@ class RefusingParser(argparse.ArgumentParser):
         raise ArgumentRefusedError(HELP_REFUSED)
 
 
-@dataclass(frozen=True)
-class Config:
+class Config(NamedTuple):
     """A constructed config.
 
     Attributes:

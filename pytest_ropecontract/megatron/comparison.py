@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import itertools
 from collections import Counter
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from pytest_ropecontract.megatron.surface import is_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -305,12 +307,11 @@ def _distance(one: Any, other: Any) -> int:
 
 def _fields(part: Part, subject: str, one: Any, other: Any) -> Iterator[Difference]:
     """Compare two records field by field, and mappings among their fields entry by entry."""
-    for spec in fields(one):
-        left, right = getattr(one, spec.name), getattr(other, spec.name)
-        if spec.name == "attributes":
+    for name, left, right in zip(one._fields, one, other, strict=True):
+        if name == "attributes":
             yield from _attributes(part, subject, left, right)
         else:
-            yield from _value(part, subject, spec.name, left, right)
+            yield from _value(part, subject, name, left, right)
 
 
 def _value(part: Part, subject: str, aspect: str, one: Any, other: Any) -> Iterator[Difference]:
@@ -339,7 +340,7 @@ def _key(value: Any) -> str:
 
 def _record(record: Any) -> dict[str, Any]:
     """Return the fields of a record that are not empty, as JSON values."""
-    found = {spec.name: plain(getattr(record, spec.name)) for spec in fields(record)}
+    found = {name: plain(value) for name, value in record._asdict().items()}
     empty: tuple[Any, ...] = (None, False, {}, [])
     return {
         name: value
@@ -350,11 +351,13 @@ def _record(record: Any) -> dict[str, Any]:
 
 def plain(value: Any) -> Any:
     """Return a value of a surface as a JSON value."""
+    if is_record(value):
+        return _record(value)
     if isinstance(value, list | tuple):
         return [plain(one) for one in value]
     if isinstance(value, dict):
         return {name: plain(one) for name, one in value.items()}
-    return _record(value) if hasattr(value, "__dataclass_fields__") else value
+    return value
 
 
 def condition(when: Mapping[str, Any]) -> str:

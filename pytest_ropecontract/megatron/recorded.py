@@ -62,9 +62,11 @@ class RecordedMegatron:
             SurfaceError: The recorded options contradict each other.
         """
         parser = RefusingParser(description="Megatron arguments", allow_abbrev=False)
+        # In a group, as Megatron adds them: for a parser's own, argparse also formats a help.
+        group = parser.add_argument_group("Megatron")
         for option in self.surface.options:
             try:
-                parser.add_argument(*option.flags, **self._keywords(option))
+                group.add_argument(*option.flags, **self._keywords(option))
             except (argparse.ArgumentError, KeyError, TypeError, ValueError) as error:
                 raise SurfaceError(
                     f"surface {self.surface.name} has an unusable option {option.flags[0]}: {error}"

@@ -7,12 +7,13 @@ how namespace values reach the config, and which rotary class is constructed fro
 Conditions are mappings from a namespace attribute to the values for which they hold; all
 of them must hold. In place of the values, ``{"contains": [...]}`` means a text with one of
 these parts, ``{"lacks": [...]}`` anything else, and ``{"given": true}`` any value but None.
+
+The records are named tuples: a surface has a thousand of them, and is loaded in every process.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pytest_ropecontract.errors import RopeContractError
 
@@ -37,8 +38,7 @@ class SurfaceError(RopeContractError):
         super().__init__(cut, **more)
 
 
-@dataclass(frozen=True)
-class OptionRecord:
+class OptionRecord(NamedTuple):
     """One option of the parser, in the order in which it was added.
 
     Beside the arguments of ``add_argument``:
@@ -63,8 +63,7 @@ class OptionRecord:
     required: bool = False
 
 
-@dataclass(frozen=True)
-class Edit:
+class Edit(NamedTuple):
     """A value that ``validate_args`` writes.
 
     Attributes:
@@ -80,8 +79,7 @@ class Edit:
     quotient: tuple[str, str] | None = None
 
 
-@dataclass(frozen=True)
-class Refusal:
+class Refusal(NamedTuple):
     """Namespace values that ``validate_args`` or the config constructor refuses.
 
     Attributes:
@@ -97,8 +95,7 @@ class Refusal:
     message: str
 
 
-@dataclass(frozen=True)
-class Attribute:
+class Attribute(NamedTuple):
     """One config attribute: where its value comes from.
 
     Attributes:
@@ -115,8 +112,7 @@ class Attribute:
     transform: Literal["layer_pattern"] | None = None
 
 
-@dataclass(frozen=True)
-class ConfigClass:
+class ConfigClass(NamedTuple):
     """A config class, and when ``core_transformer_config_from_args`` chooses it."""
 
     name: str
@@ -124,16 +120,14 @@ class ConfigClass:
     attributes: Mapping[str, Attribute]
 
 
-@dataclass(frozen=True)
-class ExtraAttributes:
+class ExtraAttributes(NamedTuple):
     """Attributes that are set on a config after its construction."""
 
     when: Condition
     attributes: Mapping[str, Attribute]
 
 
-@dataclass(frozen=True)
-class Argument:
+class Argument(NamedTuple):
     """Where an argument of a rotary class comes from.
 
     Attributes:
@@ -149,8 +143,7 @@ class Argument:
     value: Any = None
 
 
-@dataclass(frozen=True)
-class RotaryPath:
+class RotaryPath(NamedTuple):
     """One way to a rotary embedding: class, arguments, results.
 
     Attributes:
@@ -174,16 +167,14 @@ class RotaryPath:
     reads: Mapping[str, Argument]
 
 
-@dataclass(frozen=True)
-class RotaryRule:
+class RotaryRule(NamedTuple):
     """Which path is taken for which values."""
 
     when: Condition
     path: str
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     """Where a surface was recorded from.
 
     Attributes:
@@ -199,8 +190,7 @@ class Source:
     arguments: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Surface:
+class Surface(NamedTuple):
     """A Megatron version as data.
 
     Attributes:
@@ -230,6 +220,11 @@ class Surface:
     paths: Mapping[str, RotaryPath]
     rules: tuple[RotaryRule, ...]
     source: Source = Source()
+
+
+def is_record(value: object) -> bool:
+    """Return whether a value is one of these records, and no plain tuple."""
+    return isinstance(value, tuple) and hasattr(value, "_fields")
 
 
 def holds(condition: Mapping[str, Any], values: Mapping[str, Any]) -> bool:

@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_ropecontract.megatron.surface import Surface, SurfaceError
+from pytest_ropecontract.megatron.surface import Surface, SurfaceError, is_record
 from pytest_ropecontract.megatron.surface_reader import MalformedError, check_characters, read
 
 if TYPE_CHECKING:
@@ -164,13 +164,19 @@ def _slim(record: Any) -> Any:
     """Turn records into JSON values, leaving out what equals the record's defaults."""
     if isinstance(record, dict):
         return {name: _slim(value) for name, value in record.items()}
+    if is_record(record):
+        return {
+            name: _slim(value)
+            for name, value in record._asdict().items()
+            if not _is_default(record, name, value)
+        }
     if isinstance(record, list | tuple):
         return [_slim(value) for value in record]
-    if not hasattr(record, "__dataclass_fields__"):
-        return record
-    return {
-        name: _slim(getattr(record, name))
-        for name, spec in record.__dataclass_fields__.items()
-        if getattr(record, name) != spec.default
-        or type(getattr(record, name)) is not type(spec.default)
-    }
+    return record
+
+
+def _is_default(record: Any, name: str, value: Any) -> bool:
+    if name not in record._field_defaults:
+        return False
+    default = record._field_defaults[name]
+    return type(value) is type(default) and bool(value == default)

@@ -27,6 +27,9 @@ ACTIONS = frozenset(
 )
 VALUE_TYPES = frozenset({"int", "float", "str", "bool", "list_pattern", "int_tuple", "enum"})
 MOST_VALUES = 64
+TEXT = frozenset({str})
+SHOWN = b"\n\t" + bytes(range(ord(" "), ord("~") + 1))
+OPTION_FIELDS = frozenset(OptionRecord._fields) - {"flags", "dest", "action"}
 ORIGINS = frozenset({"config", "args", "constructor", "constant"})
 # What each kind of embedding is computed from.
 PLAIN_ARGUMENTS = frozenset({"kv_channels", "rotary_percent"})
@@ -41,7 +44,8 @@ SOFTMAX = frozenset({"softmax_factor", "softmax_mscale"})
 
 def check_characters(text: str, document: Any) -> None:
     """Refuse what a terminal would take for commands, or cannot be printed at all."""
-    if _is_printable(text) and not any(mark in text for mark in ("\\u", "\\b", "\\f", "\\r")):
+    escaped = (part[:1] for part in text.split("\\")[1:])
+    if _is_printable(text) and not any(character in "ubfr" for character in escaped):
         return
     pending = [document]
     while pending:
@@ -55,6 +59,8 @@ def check_characters(text: str, document: Any) -> None:
 
 
 def _is_printable(text: str) -> bool:
+    if text.isascii():
+        return not text.encode().translate(None, SHOWN)
     return text.replace("\n", "").replace("\t", "").isprintable()
 
 
@@ -131,7 +137,7 @@ class _Reader:
 
     def texts(self, record: dict[str, Any], key: str, where: str) -> tuple[str, ...]:
         value = record.get(key)
-        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        if not isinstance(value, list) or not TEXT.issuperset(map(type, value)):
             raise MalformedError(f"{where}.{key} is no list of texts")
         return tuple(value)
 
@@ -201,37 +207,37 @@ class _Reader:
 
     def option(self, record: dict[str, Any], where: str) -> OptionRecord:
         flags = self.texts(record, "flags", where)
-        if not flags or not all(flag.startswith("-") for flag in flags):
+        if {flag[:1] for flag in flags} != {"-"}:
             raise MalformedError(f"{where}.flags has something that is no flag")
-        action = self.one_of(record, "action", ACTIONS, where)
-        kind = record.get("value_type")
-        if kind is not None:
-            self.one_of(record, "value_type", VALUE_TYPES, where)
-        nargs = record.get("nargs")
-        if nargs not in (None, "?", "*", "+") and (
-            type(nargs) is not int or not 0 < nargs <= MOST_VALUES
-        ):
-            raise MalformedError(f"{where}.nargs is {nargs!r}")
-        choices = self.value(record, "choices", where)
-        if choices is not None and not isinstance(choices, list):
-            raise MalformedError(f"{where}.choices is no list")
         dest = self.text(record, "dest", where)
         if dest.startswith("__"):
             # A namespace is an object; these are its own attributes.
             raise MalformedError(f"{where}.dest is {dest!r}")
-        return OptionRecord(
-            flags=flags,
-            dest=dest,
-            action=action,
-            value_type=kind,
-            reader=self.optional_text(record, "reader", where),
-            enum=self.optional_text(record, "enum", where),
-            nargs=nargs,
-            const=self.value(record, "const", where),
-            default=self.value(record, "default", where),
-            choices=None if choices is None else tuple(choices),
-            required=record.get("required") is True,
-        )
+        action = self.one_of(record, "action", ACTIONS, where)
+        # Most options have few of the rest, and there are nearly a thousand options.
+        rest = {
+            key: self.option_field(record, key, where) for key in record if key in OPTION_FIELDS
+        }
+        return OptionRecord(flags, dest, action, **rest)
+
+    def option_field(self, record: dict[str, Any], key: str, where: str) -> Any:
+        value = record[key]
+        if key in ("const", "default"):
+            return self.value(record, key, where)
+        if key == "value_type":
+            return None if value is None else self.one_of(record, key, VALUE_TYPES, where)
+        if key == "nargs":
+            if value in (None, "?", "*", "+") or (type(value) is int and 0 < value <= MOST_VALUES):
+                return value
+            raise MalformedError(f"{where}.nargs is {value!r}")
+        if key == "choices":
+            choices = self.value(record, key, where)
+            if choices is not None and not isinstance(choices, list):
+                raise MalformedError(f"{where}.choices is no list")
+            return None if choices is None else tuple(choices)
+        if key == "required":
+            return value is True
+        return self.optional_text(record, key, where)
 
     def edit(self, record: dict[str, Any], where: str) -> Edit:
         quotient = None

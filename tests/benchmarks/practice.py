@@ -56,7 +56,10 @@ def lines(*, quick: bool) -> Iterator[str]:
         return
     project = load_project([EXAMPLE])
     rounds, drawn = (2, 20) if quick else (7, 200)
-    surfaces = {"recorded": choose("megatron-core-0.19.2"), "live": choose("live")}
+    surfaces = {
+        "recorded": choose("megatron-core-0.19.2", EXAMPLE),
+        "live": choose("live", EXAMPLE),
+    }
     for model in MODELS:
         for name, megatron in surfaces.items():
             line = Pipeline(megatron, project.settings.pipeline)

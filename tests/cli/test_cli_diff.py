@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -142,10 +141,10 @@ def test_a_file(capsys, tmp_path):
     """A fork's recording is compared like a shipped one."""
     surface = load_shipped(NEWEST)
     options = tuple(
-        replace(one, default=5000) if one.dest == "rotary_base" else one for one in surface.options
+        one._replace(default=5000) if one.dest == "rotary_base" else one for one in surface.options
     )
     path = tmp_path / "fork.json"
-    path.write_text(dump(replace(surface, name="our-fork", options=options)), encoding="utf-8")
+    path.write_text(dump(surface._replace(name="our-fork", options=options)), encoding="utf-8")
 
     assert printed(capsys, NEWEST, str(path)) == (
         f"{NEWEST} -> our-fork\n\nRoPE options: 1 changed\n"

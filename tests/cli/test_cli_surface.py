@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
 
 import pytest
 
@@ -47,7 +46,7 @@ def megatron(monkeypatch, tmp_path):
             parser = add(parser)
         added.extend(flag for action in parser._actions for flag in action.option_strings)
         surface = load_shipped(NEWEST)
-        return replace(surface, name=name or surface.name)
+        return surface._replace(name=name or surface.name)
 
     monkeypatch.setattr(recording, "record", record)
     yield added

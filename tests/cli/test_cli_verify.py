@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -21,7 +20,7 @@ def megatron(monkeypatch):
     def record(arguments, *, name=None):
         kept["arguments"] = list(arguments)
         surface = kept["surface"]
-        return replace(surface, name=name or surface.name)
+        return surface._replace(name=name or surface.name)
 
     monkeypatch.setattr(live, "is_importable", lambda: True)
     monkeypatch.setattr("pytest_ropecontract.cli.importing.live_folder", lambda: "somewhere")
@@ -32,10 +31,10 @@ def megatron(monkeypatch):
 def drifted(surface, **changes):
     """Return a surface whose rotary base has another default."""
     options = tuple(
-        replace(one, default=500000) if one.dest == "rotary_base" else one
+        one._replace(default=500000) if one.dest == "rotary_base" else one
         for one in surface.options
     )
-    return replace(surface, options=options, **changes)
+    return surface._replace(options=options, **changes)
 
 
 @pytest.mark.parametrize("name", shipped())
@@ -52,7 +51,7 @@ def test_no_drift(name, argument, megatron, capsys):
 
 def test_a_checkout_is_held_against_the_release(megatron, capsys):
     """Megatron adds the commit of a checkout to its version."""
-    megatron["surface"] = replace(load_shipped(NEWEST), version="0.19.2+18ddbce", name="checkout")
+    megatron["surface"] = load_shipped(NEWEST)._replace(version="0.19.2+18ddbce", name="checkout")
 
     assert main(["surface", "verify"]) == 0
     assert capsys.readouterr().out == f"{NEWEST} does what the importable checkout does\n"
@@ -75,7 +74,7 @@ def test_drift(megatron, capsys):
 
 def test_sources_may_differ_in_what_does_not_matter(megatron, capsys):
     """A comment in the sources is no drift."""
-    megatron["surface"] = replace(load_shipped(NEWEST), fingerprint="another")
+    megatron["surface"] = load_shipped(NEWEST)._replace(fingerprint="another")
 
     assert main(["surface", "verify"]) == 0
     assert capsys.readouterr().out.splitlines()[1:] == [
@@ -126,7 +125,7 @@ def test_the_functions_of_a_framework_are_not_taken_from_the_file(megatron, caps
         "def add(parser):\n    return parser\n", encoding="utf-8"
     )
     surface = load_shipped(NEWEST)
-    fork = replace(surface, name="fork", source=Source(arguments=("verify_frame:add",)))
+    fork = surface._replace(name="fork", source=Source(arguments=("verify_frame:add",)))
     path = tmp_path / "fork.json"
     path.write_text(dump(fork), encoding="utf-8")
 
@@ -150,7 +149,7 @@ def test_the_functions_of_a_framework_are_not_taken_from_the_file(megatron, caps
 
 def test_a_version_that_is_not_shipped(megatron, capsys):
     """The error says what there is, and how to get one."""
-    megatron["surface"] = replace(load_shipped(NEWEST), version="0.20.0")
+    megatron["surface"] = load_shipped(NEWEST)._replace(version="0.20.0")
 
     assert main(["surface", "verify"]) == 2
     assert capsys.readouterr().err.splitlines()[1:] == [

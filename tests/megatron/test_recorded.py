@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -33,7 +32,7 @@ BLANK = Surface("blank", "0", "", (), {}, (), (), (), (), {}, ())
 
 
 def parser(*options: OptionRecord, **surface: Any) -> argparse.ArgumentParser:
-    return RecordedMegatron(replace(BLANK, options=options, **surface)).new_parser()
+    return RecordedMegatron(BLANK._replace(options=options, **surface)).new_parser()
 
 
 def parse(argv: list[str], *options: OptionRecord, **surface: Any) -> dict[str, Any]:
@@ -149,7 +148,7 @@ def test_the_first_default_of_a_shared_dest_counts():
 
 def test_a_default_list_is_not_shared_between_parsers():
     megatron = RecordedMegatron(
-        replace(BLANK, options=(OptionRecord(("--x",), "x", "store", default=[]),))
+        BLANK._replace(options=(OptionRecord(("--x",), "x", "store", default=[]),))
     )
     megatron.new_parser().parse_args([]).x.append(1)
 
@@ -219,7 +218,7 @@ def test_options_that_contradict_each_other_are_refused(options: list[OptionReco
 
 
 def test_an_enum_that_python_cannot_have_is_refused():
-    surface = replace(BLANK, enums={"Odd": {"mro": 1}})
+    surface = BLANK._replace(enums={"Odd": {"mro": 1}})
 
     with pytest.raises(SurfaceError, match=r"^surface blank has an unusable enum 'Odd': "):
         RecordedMegatron(surface)
@@ -313,18 +312,18 @@ def test_the_value_of_an_attribute_stands_in_the_text_of_a_refusal():
     refusal = Refusal("config", {"x": ["a", "b"]}, "AssertionError", "not with {x}")
 
     with pytest.raises(ConfigRefusedError, match=r"^AssertionError: not with b$"):
-        configuration.check_refusals(replace(BLANK, refusals=(refusal,)), "config", {"x": "b"})
+        configuration.check_refusals(BLANK._replace(refusals=(refusal,)), "config", {"x": "b"})
 
 
 def test_only_the_refusals_of_the_stage_are_looked_at():
     refusal = Refusal("model", {}, "AttributeError", "no")
 
-    configuration.check_refusals(replace(BLANK, refusals=(refusal,)), "config", {})
+    configuration.check_refusals(BLANK._replace(refusals=(refusal,)), "config", {})
 
 
 class TestEdits:
     def apply(self, edits: tuple[Edit, ...], **namespace: Any) -> tuple[dict[str, Any], Any]:
-        changed = configuration.apply_edits(replace(BLANK, edits=edits), namespace)
+        changed = configuration.apply_edits(BLANK._replace(edits=edits), namespace)
         return namespace, changed
 
     def test_all_see_the_values_before_any_of_them(self):

@@ -256,7 +256,7 @@ def test_rules_are_those_of_a_surface(name: str, latent: bool) -> None:
     paths = [one for one in surface.paths.values() if one.attention == resolution.rope.attention]
     (path,) = [one for one in paths if one.kind == resolution.rope.kind]
     assert resolution.rope.rotary_class == path.rotary_class
-    changed = replace(surface, paths={**surface.paths, path.name: replace(path, returns=7)})
+    changed = surface._replace(paths={**surface.paths, path.name: path._replace(returns=7)})
     built = resolve_config(config, changed, position_embedding_type="rope").rope
     assert built is not None
     assert built.returns == 7

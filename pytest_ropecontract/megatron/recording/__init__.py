@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING
 
 from pytest_ropecontract.megatron import machine
@@ -59,9 +58,7 @@ def record(
     }
     read.update(name for rule in rules for name in rule.when)
     classes = tuple(
-        dataclasses.replace(
-            one, attributes={name: a for name, a in one.attributes.items() if name in read}
-        )
+        one._replace(attributes={name: a for name, a in one.attributes.items() if name in read})
         for one in classes
     )
     return Surface(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import json
 import shutil
 import subprocess
@@ -34,14 +33,12 @@ def find_source(package: Path, arguments: Sequence[str] = ()) -> Source:
     for distribution in _distributions():
         is_copy = _is_copy(distribution, package)
         if is_copy or _is_editable(distribution, package):
-            found = dataclasses.replace(
-                found, distribution=distribution.name, version=distribution.version
-            )
+            found = found._replace(distribution=distribution.name, version=distribution.version)
             break
     # A checkout whose metadata lies in it looks like a copy.
     if is_copy and not (package.parent.parent / ".git").exists():
         return found
-    return dataclasses.replace(found, revision=_revision(package))
+    return found._replace(revision=_revision(package))
 
 
 def name_of(source: Source, version: str, fingerprint: str) -> str:
