@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pytest_ropecontract.contracts.findings import Finding
     from pytest_ropecontract.definitions import Registry, load_sibling_model_args
     from pytest_ropecontract.errors import RopeContractError
-    from pytest_ropecontract.fixtures import RopeContractOf, RopeExpand, RopeResolve
+    from pytest_ropecontract.fixture_types import RopeContractOf, RopeExpand, RopeResolve
     from pytest_ropecontract.marks import rope_expect
     from pytest_ropecontract.rope.config import RopeConfig
     from pytest_ropecontract.rope.effect import Effect, compare
@@ -43,9 +43,9 @@ _MODULES = {
     "Resolution": "rope.resolution",
     "RopeConfig": "rope.config",
     "RopeContractError": "errors",
-    "RopeContractOf": "fixtures",
-    "RopeExpand": "fixtures",
-    "RopeResolve": "fixtures",
+    "RopeContractOf": "fixture_types",
+    "RopeExpand": "fixture_types",
+    "RopeResolve": "fixture_types",
     "compare": "rope.effect",
     "load_sibling_model_args": "definitions",
     "omissions": "strategies",

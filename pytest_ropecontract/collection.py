@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ropecontract import hooked, options
+from pytest_ropecontract import hooked, runs
+from pytest_ropecontract.settings import Options, read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_ropecontract.project import Project
     from pytest_ropecontract.project_launchers import ProjectLaunchers
 
-OPTIONS = pytest.StashKey[options.Options]()
+OPTIONS = pytest.StashKey[Options]()
 PROJECT = pytest.StashKey["Project"]()
 LAUNCHING = pytest.StashKey["ProjectLaunchers"]()
 ADDED = pytest.StashKey[frozenset["Path"]]()
@@ -51,25 +52,15 @@ class LaunchModule(DefinitionModule):
     launchers: tuple[Launcher, ...] = ()
 
 
-def options_of(config: pytest.Config) -> options.Options:
+def options_of(config: pytest.Config) -> Options:
     """Return the options of a run, read when first asked for.
 
     Raises:
         pytest.UsageError: A value that cannot be used.
     """
     if OPTIONS not in config.stash:
-        config.stash[OPTIONS] = options.read(config)
+        config.stash[OPTIONS] = read(config)
     return config.stash[OPTIONS]
-
-
-# The runs of this process, the innermost last: a run can start another one in its tests.
-_RUNS: list[pytest.Config] = []
-
-
-def begin(config: pytest.Config) -> None:
-    """Make a run the current one, until its configuration ends."""
-    _RUNS.append(config)
-    config.add_cleanup(lambda: _RUNS.remove(config))
 
 
 def current_project() -> Project:
@@ -80,12 +71,13 @@ def current_project() -> Project:
     """
     from pytest_ropecontract.errors import RopeContractError
 
-    if not _RUNS:
+    config = runs.current()
+    if config is None:
         raise RopeContractError(
             "a model's name is known only while pytest runs",
             remedy="ask for it in a test or a fixture, or give the model's argv",
         )
-    return project_of(_RUNS[-1])
+    return project_of(config)
 
 
 def project_of(config: pytest.Config) -> Project:
@@ -164,7 +156,7 @@ def _applies(item: pytest.Item | pytest.Collector) -> bool:
         return True  # the item says why
 
 
-def _registry(config: pytest.Config, given: options.Options) -> Registry:
+def _registry(config: pytest.Config, given: Options) -> Registry:
     from pytest_ropecontract.definitions import Registry, discover
     from pytest_ropecontract.errors import RopeContractError
 

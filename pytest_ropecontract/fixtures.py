@@ -3,43 +3,32 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ropecontract import owners, paths
-from pytest_ropecontract.collection import launchers_of, project_of
 from pytest_ropecontract.errors import RopeContractError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from hypothesis.strategies import SearchStrategy
+    from collections.abc import Sequence
 
     from pytest_ropecontract.definitions import Registry
+    from pytest_ropecontract.fixture_types import (
+        RopeContractOf,
+        RopeExpand,
+        RopeOmissions,
+        RopeResolve,
+    )
     from pytest_ropecontract.launch import RopeLaunch
-    from pytest_ropecontract.omission.units import Omission
     from pytest_ropecontract.project import Project
     from pytest_ropecontract.rope.config import RopeConfig
     from pytest_ropecontract.rope.resolution import Resolution
     from pytest_ropecontract.snapshots.extension import RopeSnapshot
 
 
-class RopeExpand(Protocol):
-    """The type of the fixture ``rope_expand``."""
-
-    def __call__(self, model: str, /, **overrides: Any) -> list[str]:
-        """Return the argv of a model."""
-
-
-class RopeResolve(Protocol):
-    """The type of the fixture ``rope_resolve``."""
-
-    def __call__(self, model_or_argv: str | Sequence[str], /, **overrides: Any) -> Resolution:
-        """Return what is built from a model, or from an argv."""
-
-
 def _project(config: pytest.Config) -> Project:
+    from pytest_ropecontract.collection import project_of
+
     try:
         return project_of(config)
     except (RopeContractError, pytest.UsageError) as error:
@@ -48,28 +37,11 @@ def _project(config: pytest.Config) -> Project:
 
 def _failure(problem: str, config: pytest.Config) -> BaseException:
     """Return what lets a fixture fail with a text and without a traceback."""
+    from pytest_ropecontract import paths
+
     text = paths.portable(problem, config.rootpath)
     failed: BaseException = pytest.fail.Exception(text, pytrace=False)
     return failed
-
-
-class RopeOmissions(Protocol):
-    """The type of the fixture ``rope_omissions``."""
-
-    def __call__(
-        self,
-        model_or_argv: str | Sequence[str],
-        at_most: int | None = None,
-        only: Iterable[str] | None = None,
-    ) -> SearchStrategy[Omission]:
-        """Return a strategy over command lines with some flags left out."""
-
-
-class RopeContractOf(Protocol):
-    """The type of the fixture ``rope_contract_of``."""
-
-    def __call__(self, config: object, model: str | None = None, /, **arguments: Any) -> RopeConfig:
-        """Check a config object, and return what is built from it."""
 
 
 @pytest.fixture(scope="session")
@@ -178,6 +150,8 @@ def rope_snapshot(request: pytest.FixtureRequest) -> RopeSnapshot:
     or what a launcher would have run, and writes one line for every flag or field. Several in one
     test can have names: ``rope_snapshot(name="two_nodes")``. syrupy's options apply.
     """
+    from pytest_ropecontract import owners
+
     if not owners.is_loaded(request.config):
         raise _failure("rope_snapshot needs syrupy, which this run does not load", request.config)
     try:
@@ -233,6 +207,7 @@ def rope_launch(pytestconfig: pytest.Config) -> RopeLaunch:
     ``rope_launch.script("scripts/run.py", args=["--nodes", "2"])`` runs a script. Nothing of
     it is executed. What comes back has ``commands``, ``training``, ``files`` and ``stdout``.
     """
+    from pytest_ropecontract.collection import launchers_of
     from pytest_ropecontract.launch import RopeLaunch
 
     _project(pytestconfig)

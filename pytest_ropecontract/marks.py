@@ -9,6 +9,7 @@ import pytest
 from pytest_ropecontract import paths
 from pytest_ropecontract.collection import EXPECTATIONS, DefinitionModule, project_of
 from pytest_ropecontract.errors import visible
+from pytest_ropecontract.runs import FIXTURE, MARK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from pytest_ropecontract.contracts.expectation import Expectation
     from pytest_ropecontract.contracts.findings import Finding
     from pytest_ropecontract.rope.config import Kind
-
-NAME = "rope_expect"
-FIXTURE = "rope_model"
 
 
 class _NotGiven:
@@ -69,7 +67,7 @@ def rope_expect(  # noqa: PLR0913  # the fields that a contract names most often
         keywords["models"] = models
     if declared is not True:
         keywords["declared"] = declared
-    return getattr(pytest.mark, NAME)(**keywords)  # type: ignore[no-any-return]
+    return getattr(pytest.mark, MARK)(**keywords)  # type: ignore[no-any-return]
 
 
 # What the marks of a test found that fails.
@@ -101,7 +99,7 @@ def expectations(node: pytest.Item | pytest.Function) -> Iterator[Expectation]:
     """
     from pytest_ropecontract.contracts.expectation import read
 
-    for mark in node.iter_markers(NAME):
+    for mark in node.iter_markers(MARK):
         yield read(mark.args, mark.kwargs, node.nodeid)
 
 
@@ -261,7 +259,7 @@ def _by_model(items: Iterable[pytest.Item]) -> dict[str, list[Expectation]]:
 
     found: dict[str, list[Expectation]] = {}
     for item in items:
-        if item.get_closest_marker(NAME) is None:
+        if item.get_closest_marker(MARK) is None:
             continue
         try:
             applied = list(applying(item))

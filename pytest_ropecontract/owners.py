@@ -8,37 +8,21 @@ from __future__ import annotations
 
 import functools
 import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
 from pytest_ropecontract.collection import DefinitionModule, options_of, project_of
+from pytest_ropecontract.runs import COLLECTED, FINISHED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import pytest
 
     from pytest_ropecontract.snapshots.extension import RopeSnapshot
 
 FIXTURE = "rope_snapshot"
 ITEM = "test_snapshot"
-COLLECTED = pytest.StashKey[tuple[pytest.Item, ...]]()
-FINISHED = pytest.StashKey[bool]()
-
-
-def hide_from_others(config: pytest.Config) -> None:
-    """Let no other extension of syrupy find the plugin's files, and take them for unused ones."""
-    from pytest_ropecontract.snapshots import SUFFIXES
-
-    if hasattr(config.option, "ignore_file_extensions"):
-        given = config.option.ignore_file_extensions or []
-        config.option.ignore_file_extensions = [*dict.fromkeys([*given, *SUFFIXES])]
-
-
-def remember(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
-    """Keep what was collected, before a part of it is deselected."""
-    config.stash[COLLECTED] = tuple(items)
 
 
 def is_loaded(config: pytest.Config) -> bool:
@@ -77,11 +61,11 @@ def snapshot_of(request: pytest.FixtureRequest) -> RopeSnapshot:
 
 def explanation(left: object, right: object) -> list[str] | None:
     """Return why a snapshot differs, or None where none is compared."""
-    module = sys.modules.get("pytest_ropecontract.snapshots.extension")
+    from pytest_ropecontract.snapshots.extension import RopeSnapshot
+
     for one in (left, right):
-        if module is not None and isinstance(one, module.RopeSnapshot):
-            lines: list[str] = one.change().lines
-            return lines
+        if isinstance(one, RopeSnapshot):
+            return one.change().lines
     return None
 
 

@@ -1,12 +1,16 @@
-"""The pytest plugin: declarations and delegation."""
+"""The pytest plugin: declarations and delegation.
+
+What does the work is imported when it is needed: pytest imports this module at every start.
+"""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ropecontract import collection, marks, options, owners
+from pytest_ropecontract import options, runs, snapshots
 from pytest_ropecontract.fixtures import (
     rope_config,
     rope_contract_of,
@@ -49,8 +53,8 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marks and, where asked for, start a session."""
-    collection.begin(config)
-    owners.hide_from_others(config)
+    runs.begin(config)
+    snapshots.hide_from_others(config.option)
     config.addinivalue_line(
         "markers",
         "rope_expect(kind, original_max_position_embeddings, beta_fast, beta_slow, *, "
@@ -71,15 +75,19 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Check the marks of a test, and parametrize its ``rope_model``."""
-    if marks.FIXTURE in metafunc.fixturenames or any(metafunc.definition.iter_markers(marks.NAME)):
+    if runs.FIXTURE in metafunc.fixturenames or any(metafunc.definition.iter_markers(runs.MARK)):
+        from pytest_ropecontract import marks
+
         marks.generate(metafunc)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Remember the contracts of all tests, also of those that are deselected later."""
-    owners.remember(session.config, items)
+    runs.remember(session.config, items)
     if session.config.getoption("rope_contract"):
+        from pytest_ropecontract import marks
+
         marks.gather(session, items)
 
 
@@ -87,12 +95,15 @@ def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.It
 def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
     """Assert the contracts of a test before its body."""
     __tracebackhide__ = True
-    marked = item.get_closest_marker(marks.NAME) is not None
-    allowed = marks.assert_marks(item) if marked else ()
+    reason = None
+    if item.get_closest_marker(runs.MARK) is not None:
+        from pytest_ropecontract import marks
+
+        reason = marks.allowed_reason(marks.assert_marks(item))
     result = yield
-    item.stash[owners.FINISHED] = True
-    if allowed:
-        pytest.xfail(marks.allowed_reason(allowed))
+    item.stash[runs.FINISHED] = True
+    if reason:
+        pytest.xfail(reason)
     return result
 
 
@@ -100,5 +111,9 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
 def pytest_assertrepr_compare(left: object, right: object) -> Generator[None, Any, Any]:
     """Begin with the whole story where a snapshot differs."""
     explanations = yield
+    if snapshots.EXTENSION not in sys.modules:
+        return explanations
+    from pytest_ropecontract import owners
+
     lines = owners.explanation(left, right)
     return explanations if lines is None else [lines, *explanations]

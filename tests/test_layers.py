@@ -18,15 +18,15 @@ ROOT = Path(pytest_ropecontract.__file__).parent
 ORDER = (
     *("errors", "paths", "writing", "definitions", "megatron", "rope", "contracts", "omission"),
     *("launchers", "snapshots", "upgrade", "project", "hub", "project_launchers", "launch"),
-    *("options", "hooked", "uncollected", "collection", "owners"),
-    *("strategies", "marks", "fixtures"),
+    *("runs", "options", "settings", "hooked", "uncollected", "collection", "owners"),
+    *("strategies", "marks", "fixture_types", "fixtures"),
     *("report", "suite", "session", "startup", "hookspecs", "plugin", "cli"),
 )
 # The parts that know of a library.
 KNOWS = {
-    "pytest": ORDER[ORDER.index("options") :],
+    "pytest": ORDER[ORDER.index("runs") :],
     "pluggy": (),
-    "hypothesis": ("omission", "strategies"),
+    "hypothesis": ("omission", "strategies", "fixture_types"),
     "syrupy": ("snapshots", "suite"),
     "landlockpy": ("launchers",),
     "tree_sitter": ("launchers",),

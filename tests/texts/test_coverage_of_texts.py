@@ -37,7 +37,7 @@ ELSEWHERE = {
     "megatron/pipeline.py:namespace": "the same",
     "cli/importing.py:importable": "no Megatron: tests/cli",
     "cli/snapshot.py": "lines of a list, for the file that each is about: tests/cli",
-    "options.py:not installed": "a library that is missing: tests/plugin/test_html_report.py",
+    "settings.py:not installed": "a library that is missing: tests/plugin/test_html_report.py",
     "rope/built.py:no rotary rule": "a surface that a person changed: tests/rope",
     "fixtures.py:syrupy": "a run without syrupy: tests/plugin",
     "owners.py": "marks and files of snapshots: tests/plugin",

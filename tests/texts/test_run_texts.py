@@ -166,9 +166,9 @@ def test_no_file_for_a_model(project: pytest.Pytester, golden: SnapshotAssertion
 
 
 def test_model_outside_of_a_run(golden: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pytest_ropecontract import collection  # noqa: PLC0415
+    from pytest_ropecontract import collection, runs  # noqa: PLC0415
 
-    monkeypatch.setattr(collection, "_RUNS", [])
+    monkeypatch.setattr(runs, "_RUNS", [])
     with pytest.raises(Exception, match="known only") as caught:
         collection.current_project()
 
