@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_ropecontract import hooked, runs
-from pytest_ropecontract.settings import Options, read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,8 +22,9 @@ if TYPE_CHECKING:
     from pytest_ropecontract.launchers.launcher import Launcher
     from pytest_ropecontract.project import Project
     from pytest_ropecontract.project_launchers import ProjectLaunchers
+    from pytest_ropecontract.settings import Options
 
-OPTIONS = pytest.StashKey[Options]()
+OPTIONS = pytest.StashKey["Options"]()
 PROJECT = pytest.StashKey["Project"]()
 LAUNCHING = pytest.StashKey["ProjectLaunchers"]()
 ADDED = pytest.StashKey[frozenset["Path"]]()
@@ -59,6 +59,8 @@ def options_of(config: pytest.Config) -> Options:
         pytest.UsageError: A value that cannot be used.
     """
     if OPTIONS not in config.stash:
+        from pytest_ropecontract.settings import read
+
         config.stash[OPTIONS] = read(config)
     return config.stash[OPTIONS]
 

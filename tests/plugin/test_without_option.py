@@ -84,10 +84,7 @@ def test_importing_the_plugin_loads_nothing_heavy() -> None:
 
     assert not {name for name in new if name.split(".")[0] in HEAVY}
     layers = {name.split(".")[1] for name in new if name.startswith("pytest_ropecontract.")}
-    assert layers <= {
-        *("plugin", "options", "collection", "hooked", "marks", "fixtures", "errors", "paths"),
-        *("owners", "snapshots"),
-    }
+    assert layers <= {"plugin", "options", "runs", "fixtures", "errors", "snapshots"}
 
 
 def test_run_without_option_loads_no_layer_below(project: Project) -> None:
@@ -99,6 +96,16 @@ def test_run_without_option_loads_no_layer_below(project: Project) -> None:
     for package in ("megatron", "definitions", "rope", "contracts", "report", "session"):
         assert not any(name.startswith(f"pytest_ropecontract.{package}") for name in new), package
     assert "pytest_ropecontract.plugin" in new
+
+
+def test_run_that_uses_nothing_loads_only_what_declares(project: Project) -> None:
+    (project.root / "tests/test_own.py").write_text("def test_own(): pass")
+
+    new = loaded_by("import pytest\nassert pytest.main(['-q']) == 0", project.root)
+
+    assert {name.split(".")[1] for name in new if name.startswith("pytest_ropecontract.")} == {
+        *("plugin", "options", "runs", "hookspecs", "fixtures", "errors", "snapshots"),
+    }
 
 
 def test_importing_the_package_loads_nothing_of_it() -> None:
