@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract.errors import raised_at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _BEFORE = r"(?<![\w./~-])"
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
@@ -22,20 +26,30 @@ def portable(text: str, root: Path) -> str:
         root: The project's folder; paths below it start from there. Those below a folder
             that modules are imported from start from that one.
     """
-    for folder in sorted({str(root), str(root.resolve())} - {"/"}):
-        text = re.sub(rf"{_BEFORE}{re.escape(folder)}(/|(?![\w./-]))", _inside, text)
-    folders = {name.rstrip("/") for name in sys.path if Path(name).is_absolute()} - {""}
-    for folder in sorted(folders, key=lambda one: (-len(one), one)):
-        text = re.sub(rf"{_BEFORE}{re.escape(folder)}/", "", text)
-    scratch = re.escape(tempfile.gettempdir())
-    text = re.sub(rf"{_BEFORE}{scratch}/[\w.-]+", "<temporary>", text)
-    home = re.escape(str(Path.home()))
-    text = re.sub(rf"{_BEFORE}{home}(?![\w.-])", "~", text) if len(home) > 1 else text
+    if "/" in text:
+        imported_from = tuple(map(str, sys.path))
+        home = str(Path.home())
+        for pattern, shown in _shown(root, imported_from, tempfile.gettempdir(), home):
+            text = pattern.sub(shown, text)
     return printable(_ADDRESS.sub("0x...", text))
 
 
-def _inside(found: re.Match[str]) -> str:
-    return "" if found[1] else "."
+@functools.lru_cache(maxsize=8)
+def _shown(
+    root: Path, imported_from: tuple[str, ...], scratch: str, home: str
+) -> tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]:
+    """Return what is replaced, in order, and how; a report has thousands of texts."""
+    found: list[tuple[str, Callable[[re.Match[str]], str]]] = [
+        (rf"{re.escape(folder)}(/|(?![\w./-]))", lambda found: "" if found[1] else ".")
+        for folder in sorted({str(root), str(root.resolve())} - {"/"})
+    ]
+    folders = {name.rstrip("/") for name in imported_from if Path(name).is_absolute()} - {""}
+    longest_first = sorted(folders, key=lambda one: (-len(one), one))
+    found.extend((f"{re.escape(folder)}/", lambda _: "") for folder in longest_first)
+    found.append((rf"{re.escape(scratch)}/[\w.-]+", lambda _: "<temporary>"))
+    if len(home) > 1:
+        found.append((rf"{re.escape(home)}(?![\w.-])", lambda _: "~"))
+    return tuple((re.compile(_BEFORE + pattern), shown) for pattern, shown in found)
 
 
 def portable_value(value: Any, root: Path) -> Any:

@@ -91,7 +91,7 @@ class Megatron(Protocol):
         """Make good, for the while, what the machine lacks to configure."""
 
     def configure(self, namespace: argparse.Namespace) -> Config:
-        """Construct the config.
+        """Construct the config; the namespace stays as it is.
 
         Raises:
             ConfigRefusedError: The constructor raises.

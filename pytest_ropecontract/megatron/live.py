@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_ropecontract.megatron import configuration, machine
 from pytest_ropecontract.megatron.backend import Config, ConfigRefusedError, RefusingParser
+from pytest_ropecontract.megatron.namespaces import copy_of
 from pytest_ropecontract.megatron.surface import Surface, SurfaceError
 from pytest_ropecontract.megatron.surface_files import load_shipped, shipped
 
@@ -117,11 +118,13 @@ class LiveMegatron:
         Raises:
             ConfigRefusedError: The constructor raises.
         """
-        if getattr(namespace, "params_dtype", None) is None:
-            namespace.params_dtype = self.torch.float32
         if not self._is_active:
             with machine.quiet(), self.active():
                 return self.configure(namespace)
+        # Megatron writes into what it is given.
+        namespace = copy_of(vars(namespace))
+        if getattr(namespace, "params_dtype", None) is None:
+            namespace.params_dtype = self.torch.float32
         try:
             instance = self.arguments.core_transformer_config_from_args(namespace)
         except Exception as error:

@@ -270,8 +270,10 @@ class Pipeline:
         namespace = copy_of(parsed)
         fillers: dict[str, str] = {}
         with self.active():
-            for name, function in self._defaults:
-                before = snapshot(vars(namespace))
+            before = parsed
+            for index, (name, function) in enumerate(self._defaults):
+                if index:
+                    before = snapshot(vars(namespace))
                 result = self._call("rope_contract_defaults", (name, function), namespace)
                 if isinstance(result, argparse.Namespace):
                     namespace = result
@@ -319,7 +321,7 @@ class Pipeline:
         configuration.check_refusals(surface, "validate_args", parsed.unedited)
         configuration.check_refusals(surface, "config", parsed.unpinned)
         with self.active():
-            config = self.megatron.configure(copy_of(parsed.namespace))
+            config = self.megatron.configure(argparse.Namespace(**parsed.namespace))
         configuration.check_refusals(surface, "model", {**parsed.namespace, **config.values})
         return config
 
@@ -331,7 +333,7 @@ class Pipeline:
         """
         if self._rotary is None:
             return {}
-        given = config.instance or argparse.Namespace(**config.values)
+        given = config.instance or copy_of(config.values)
         namespace = copy_of(parsed.namespace)
         with self.active():
             result = self._call("rope_contract_rotary", self._rotary, namespace, given)
