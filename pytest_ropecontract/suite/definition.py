@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from pytest_ropecontract.project import Examination
     from pytest_ropecontract.snapshots.extension import RopeSnapshot
 
+# The node ids of a run's items.
+RUN = pytest.StashKey[frozenset[str]]()
+
 
 def test_declared(rope_model: str, request: pytest.FixtureRequest) -> None:
     """What is built is what the definition's flags say."""
@@ -131,9 +134,13 @@ def _failing(request: pytest.FixtureRequest) -> Iterator[None]:
 
 def _has_sibling(request: pytest.FixtureRequest, function: str) -> bool:
     """Return whether another item of the same model is part of the run."""
-    node = request.node
-    name = node.name.replace(node.originalname, function, 1)
-    return any(item.name == name and item.parent is node.parent for item in request.session.items)
+    node, stash = request.node, request.config.stash
+    if RUN not in stash:
+        # Once, since a run can have many thousand items, and as many that ask.
+        stash[RUN] = frozenset(item.nodeid for item in request.session.items)
+    return (
+        f"{node.parent.nodeid}::{node.name.replace(node.originalname, function, 1)}" in stash[RUN]
+    )
 
 
 def _settle(  # noqa: PLR0913  # the facts of an item
