@@ -85,6 +85,7 @@ def test_failures_come_first() -> None:
     models = [
         model("a-fine"),
         model("b-bare", contracts=None),
+        model("b-unrun", contracts=None, contracts_not_run=1),
         model("c-allowed", findings=[finding(status="allowed")]),
         model("d-failed", findings=[finding()]),
         model("e-broken", error="broken"),
@@ -93,7 +94,7 @@ def test_failures_come_first() -> None:
     page = Page(render(report(*models)))
 
     shown = [name.removeprefix("model-") for name in page.attributes("data-model") if name]
-    assert shown == ["d-failed", "e-broken", "c-allowed", "b-bare", "a-fine"]
+    assert shown == ["d-failed", "e-broken", "c-allowed", "b-bare", "b-unrun", "a-fine"]
 
 
 def test_every_finding_with_what_to_type() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract.contracts.findings import plain
 from pytest_ropecontract.report.curves import RESOLVED
-from pytest_ropecontract.report.verdict import launcher_verdict, verdict
+from pytest_ropecontract.report.verdict import NO_CONTRACT, NOT_RUN, launcher_verdict, verdict
 from pytest_ropecontract.report.ways import beginning, places
 from pytest_ropecontract.rope.config import DERIVED_FIELDS
 
@@ -27,7 +27,15 @@ COLUMNS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Mscales", ("mscale", "mscale_all_dim")),
 )
 # What comes of a model, worst first, as it is counted and filtered.
-STATES = {"fail": "Failed", "allowed": "Allowed", "bare": "No contract", "ok": "OK"}
+STATES = {
+    "fail": "Failed",
+    "allowed": "Allowed",
+    "bare": "No contract",
+    "unrun": "Contract not run",
+    "ok": "OK",
+}
+# The states of those that have no finding, because nothing was asked.
+UNCHECKED = {NO_CONTRACT: "bare", NOT_RUN: "unrun"}
 STATUSES = {"fail": "Failed", "allowed": "Allowed", "note": "Note"}
 # What the loss of a flag does, worst first.
 LOSSES = {
@@ -190,8 +198,7 @@ def labels(curves: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _model(document: Mapping[str, Any], index: int) -> Model:
     text, state = verdict(document)
-    if state == "ok" and not document["contracts"]:
-        state = "bare"
+    state = UNCHECKED.get(text, state)
     curves = document["curves"]
     named = list(zip(labels(curves), curves, strict=True))
     losses = document["omissions"] or {}
