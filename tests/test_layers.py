@@ -18,7 +18,7 @@ ROOT = Path(pytest_ropecontract.__file__).parent
 ORDER = (
     *("errors", "paths", "writing", "definitions", "megatron", "rope", "contracts", "omission"),
     *("launchers", "snapshots", "upgrade", "project", "hub", "project_launchers", "launch"),
-    *("runs", "options", "settings", "hooked", "uncollected", "collection", "owners"),
+    *("runs", "options", "ini", "settings", "hooked", "uncollected", "collection", "owners"),
     *("strategies", "marks", "fixture_types", "fixtures"),
     *("report", "suite", "session", "startup", "hookspecs", "plugin", "cli"),
 )
