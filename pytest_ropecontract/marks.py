@@ -70,7 +70,9 @@ def rope_expect(  # noqa: PLR0913  # the fields that a contract names most often
     return getattr(pytest.mark, MARK)(**keywords)  # type: ignore[no-any-return]
 
 
-# What the marks of a test found that fails.
+# What the marks of a test found, of each with the model that it was asserted of.
+ASSERTED = pytest.StashKey[list[tuple[str, "Expectation", tuple["Finding", ...]]]]()
+# What of it fails.
 FAILED = pytest.StashKey[tuple["Finding", ...]]()
 
 
@@ -223,9 +225,12 @@ def _findings(item: pytest.Item) -> tuple[list[Finding], str | None]:
     from pytest_ropecontract.errors import RopeContractError
 
     found: list[Finding] = []
+    asserted = item.stash.setdefault(ASSERTED, [])
     try:
         for expectation, model in applying(item):
-            found.extend(project_of(item.config).check_expectation(model, expectation))
+            findings = project_of(item.config).check_expectation(model, expectation)
+            asserted.append((model, expectation, findings))
+            found.extend(findings)
     except (RopeContractError, pytest.UsageError) as error:
         return found, str(error)
     return found, None

@@ -374,6 +374,7 @@ class Project:
             strict=self.settings.strict,
             checkpoint=None if self._published(model) else self._checkpoint_to_add(model),
             siblings=self._siblings(model),
+            faults=self._faults(model, whole, expectations),
         )
         with self.pipeline.active():
             engine = OmissionEngine(self.pipeline, whole.argv, self.guard(model, expectations))
@@ -381,6 +382,23 @@ class Project:
         found = dataclasses.replace(found, findings=self.settle(found.findings))
         self._searched[model] = (asked, found)
         return found
+
+    def _faults(
+        self, model: str, whole: Resolution, expectations: Iterable[Expectation]
+    ) -> tuple[Finding, ...]:
+        """Return what fails of what is built from a model, contracts first.
+
+        What fails in strictness alone is no fault of a value.
+        """
+        found = [one for expectation in expectations for one in expectation.check(model, whole)]
+        found += self._compare(model, whole, Reach(self.pipeline))
+        found += [
+            one
+            for one in rules.check(model, whole, self.pipeline)
+            if one.field is not None or one.rule == "dropped-flag" or rules.rotates(one, whole)
+        ]
+        settled = allowing.apply(found, self.settings.allowances)
+        return tuple(one for one in settled if one.status == "fail")
 
     def guard(self, model: str, expectations: Sequence[Expectation]) -> Guard:
         """Return what tells whether a contract of a model finds something on a resolution.

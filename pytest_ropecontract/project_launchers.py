@@ -424,6 +424,17 @@ def _nothing(count: int) -> str:
     return f"none of its {count} commands trains"
 
 
+def _remedy_of(recording: Recording) -> str:
+    """Return what to do about a launcher that failed: answers help where something was asked."""
+    corrected = "correct what it complains of, or set the variables that it needs: "
+    remedy = f"{corrected}rope_contract_launch_environment"
+    if not recording.commands:
+        return remedy
+    programs = list(dict.fromkeys(Path(one.argv[0]).name for one in recording.commands))
+    asked = programs[0] if len(programs) == 1 else f"one of {', '.join(programs)}"
+    return f"{remedy}; where it needs what {asked} prints, script it: rope_contract_launch_answers"
+
+
 def check_end(name: str, recording: Recording) -> None:
     """Refuse what did not run to its end.
 
@@ -446,5 +457,5 @@ def check_end(name: str, recording: Recording) -> None:
         raise RopeContractError(
             f"{name}: exited with status {recording.returncode}",
             details=tail,
-            remedy="script what the commands before it print: rope_contract_launch_answers",
+            remedy=_remedy_of(recording),
         )

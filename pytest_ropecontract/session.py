@@ -28,6 +28,7 @@ class ContractSession:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.documents: list[dict[str, Any]] = []
+        self.marks: list[dict[str, Any]] = []
         self.launches: list[dict[str, Any]] = []
         self.annotations: list[annotating.Annotation] = []
         self.unwritten: list[str] = []
@@ -82,6 +83,10 @@ class ContractSession:
         if launch is not None and report.when == "call":
             report.rope_contract_launch = launch
         if report.when == "call":
+            report.rope_contract_marks = [
+                document.mark_document(item.config, *one)
+                for one in item.stash.get(marks.ASSERTED, None) or ()
+            ]
             failed = item.stash.get(marks.FAILED, None) or ()
             annotations = [
                 *(item.stash.get(annotating.ANNOTATIONS, None) or ()),
@@ -102,6 +107,7 @@ class ContractSession:
         launch = getattr(report, "rope_contract_launch", None)
         if launch is not None:
             self.launches.append(launch)
+        self.marks.extend(getattr(report, "rope_contract_marks", ()))
         for one in getattr(report, "rope_contract_annotations", ()):
             self.annotations.append(annotating.Annotation(*one))
 
@@ -127,7 +133,7 @@ class ContractSession:
     @functools.cached_property
     def _models(self) -> list[dict[str, Any]]:
         """What all items found out; asked for when all of them have reported."""
-        return document.merge(self.documents)
+        return document.merge(self.documents, self.marks)
 
     @functools.cached_property
     def _launchers(self) -> list[dict[str, Any]]:

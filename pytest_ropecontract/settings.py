@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_ropecontract import ini
 from pytest_ropecontract.contracts.allowances import read as read_allowances
 from pytest_ropecontract.contracts.checkpoints import files
 from pytest_ropecontract.errors import RopeContractError
@@ -73,21 +74,21 @@ def read(config: pytest.Config) -> Options:
     Raises:
         pytest.UsageError: A value that cannot be used; the text names the option or key.
     """
-    folders = _lines(config, "rope_contract_pythonpath")
+    folders = ini.lines(config, "rope_contract_pythonpath")
     pythonpath = (
         *(str((config.rootpath / folder).resolve()) for folder in folders),
         # Commands resolve when pytest has ended, and taken its own from sys.path.
         *_pytest_pythonpath(config),
     )
     try:
-        allowances = read_allowances(_lines(config, "rope_contract_allow"))
+        allowances = read_allowances(ini.lines(config, "rope_contract_allow"))
     except RopeContractError as error:
         raise pytest.UsageError(str(error)) from None
     surface, surface_from = _surface(config)
     snapshots = _snapshots(config)
     return Options(
         enabled=bool(config.getoption("rope_contract")),
-        models=_lines(config, "rope_contract_models") or DEFAULT_MODELS,
+        models=ini.lines(config, "rope_contract_models") or DEFAULT_MODELS,
         pythonpath=pythonpath,
         time_limit=_time_limit(config),
         examples=_examples(config),
@@ -102,7 +103,8 @@ def read(config: pytest.Config) -> Options:
             pipeline=_pipeline(config, pythonpath),
             allowances=allowances,
             strict=bool(
-                config.getoption("rope_contract_strict") or _ini(config, "rope_contract_strict")
+                config.getoption("rope_contract_strict")
+                or ini.truth(config, "rope_contract_strict")
             ),
             checkpoints=_checkpoints(config),
             snapshots=snapshots,
@@ -111,19 +113,8 @@ def read(config: pytest.Config) -> Options:
     )
 
 
-def _ini(config: pytest.Config, name: str) -> Any:
-    try:
-        return config.getini(name)
-    except (TypeError, ValueError) as error:
-        raise pytest.UsageError(f"{name}: {error}") from None
-
-
-def _lines(config: pytest.Config, name: str) -> tuple[str, ...]:
-    return tuple(str(line).strip() for line in _ini(config, name) if str(line).strip())
-
-
 def _checkpoints(config: pytest.Config) -> tuple[str, ...]:
-    patterns = _lines(config, "rope_contract_checkpoints") or files.DEFAULT_PATTERNS
+    patterns = ini.lines(config, "rope_contract_checkpoints") or files.DEFAULT_PATTERNS
     try:
         for pattern in patterns:
             files.check_pattern(pattern)
@@ -134,7 +125,7 @@ def _checkpoints(config: pytest.Config) -> tuple[str, ...]:
 
 def _snapshots(config: pytest.Config) -> str:
     """Return the folder of the snapshots, an absolute path."""
-    text = _text(config, "rope_contract_snapshots") or FOLDER
+    text = ini.text(config, "rope_contract_snapshots") or FOLDER
     folder = Path(os.path.normpath(config.rootpath / Path(text).expanduser()))
     if folder.exists() and not folder.is_dir():
         raise pytest.UsageError(
@@ -148,7 +139,7 @@ def _keeps_snapshots(config: pytest.Config, folder: str) -> bool:
     """Return whether a missing snapshot is a fault: nobody has to keep any."""
     return (
         Path(folder).is_dir()
-        or _text(config, "rope_contract_snapshots") is not None
+        or ini.text(config, "rope_contract_snapshots") is not None
         or bool(config.getoption("update_snapshots", default=False))
         or bool(config.getoption("update_new_snapshots_only", default=False))
     )
@@ -156,7 +147,7 @@ def _keeps_snapshots(config: pytest.Config, folder: str) -> bool:
 
 def _launching(config: pytest.Config) -> LaunchSettings:
     try:
-        launchers = discover(config.rootpath, _lines(config, "rope_contract_launchers"))
+        launchers = discover(config.rootpath, ini.lines(config, "rope_contract_launchers"))
     except RopeContractError as error:
         raise pytest.UsageError(f"rope_contract_launchers: {error}") from None
     answers = dict(
@@ -164,7 +155,7 @@ def _launching(config: pytest.Config) -> LaunchSettings:
     )
     return LaunchSettings(
         launchers=launchers,
-        scripts=_lines(config, "rope_contract_training") or DEFAULT_SCRIPTS,
+        scripts=ini.lines(config, "rope_contract_training") or DEFAULT_SCRIPTS,
         environment=dict(
             _pair(config, "rope_contract_launch_environment", "NAME=VALUE", "NODES=2")
         ),
@@ -174,17 +165,13 @@ def _launching(config: pytest.Config) -> LaunchSettings:
 
 def _pair(config: pytest.Config, name: str, form: str, example: str) -> Iterator[tuple[str, str]]:
     """Yield the two sides of every line of a key."""
-    for line in _lines(config, name):
+    for line in ini.lines(config, name):
         left, equals, right = line.partition("=")
         if not equals or not left.strip():
             raise pytest.UsageError(
                 f"{name}: {line!r} is not of the form {form}\n  remedy: for example {example}"
             )
         yield left.strip(), right.strip()
-
-
-def _text(config: pytest.Config, name: str) -> str | None:
-    return str(_ini(config, name)).strip() or None
 
 
 def _surface(config: pytest.Config) -> tuple[str, str]:
@@ -198,15 +185,16 @@ def _surface(config: pytest.Config) -> tuple[str, str]:
             is_path = given.endswith(".json") or "/" in given
             folder = config.invocation_params.dir
             return str(folder / Path(given).expanduser()) if is_path else given, where
-    return _text(config, "rope_contract_surface") or "auto", "rope_contract_surface"
+    return ini.text(config, "rope_contract_surface") or "auto", "rope_contract_surface"
 
 
 def _examples(config: pytest.Config) -> int | None:
     given = config.getoption("rope_contract_examples")
     name = "rope_contract_examples" if given is None else "--rope-contract-examples"
-    text = _text(config, "rope_contract_examples") if given is None else given
+    text = ini.number(config, "rope_contract_examples") if given is None else given
     if text is None:
         return None
+    text = text.removesuffix(".0")  # a float of TOML
     if not text.isdecimal() or int(text) > MOST_EXAMPLES:
         raise pytest.UsageError(
             f"{name}: {text!r} is not a whole number from 0 to {MOST_EXAMPLES}\n"
@@ -227,7 +215,7 @@ def _seed(config: pytest.Config) -> int | str | None:
 
 
 def _time_limit(config: pytest.Config) -> float:
-    text = _text(config, "rope_contract_time_limit") or DEFAULT_TIME_LIMIT
+    text = ini.number(config, "rope_contract_time_limit") or DEFAULT_TIME_LIMIT
     try:
         limit = float(text)
     except ValueError:
@@ -274,20 +262,20 @@ def _report(config: pytest.Config, name: str) -> Path:
 
 
 def _pipeline(config: pytest.Config, pythonpath: tuple[str, ...]) -> PipelineSettings:
-    unknown = _text(config, "rope_contract_unknown") or "reject"
+    unknown = ini.text(config, "rope_contract_unknown") or "reject"
     if unknown not in ("reject", "drop"):
         raise pytest.UsageError(
             f"rope_contract_unknown: {unknown!r} is neither reject nor drop\n"
             "  remedy: write drop where the framework ignores unknown flags, else leave it out"
         )
     return PipelineSettings(
-        arguments=_lines(config, "rope_contract_arguments"),
-        defaults=_lines(config, "rope_contract_defaults"),
-        parser=_text(config, "rope_contract_parser"),
-        stubs=_lines(config, "rope_contract_stubs"),
-        base_args=tuple(str(token) for token in _ini(config, "rope_contract_base_args")),
-        pins=dict(_pin(line) for line in _lines(config, "rope_contract_pins")),
-        rotary=_text(config, "rope_contract_rotary"),
+        arguments=ini.lines(config, "rope_contract_arguments"),
+        defaults=ini.lines(config, "rope_contract_defaults"),
+        parser=ini.text(config, "rope_contract_parser"),
+        stubs=ini.lines(config, "rope_contract_stubs"),
+        base_args=ini.tokens(config, "rope_contract_base_args"),
+        pins=dict(_pin(line) for line in ini.lines(config, "rope_contract_pins")),
+        rotary=ini.text(config, "rope_contract_rotary"),
         unknown=unknown,  # type: ignore[arg-type]  # checked above
         pythonpath=pythonpath,
     )

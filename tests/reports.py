@@ -65,6 +65,7 @@ def model(name: str = "plain", **changes: Any) -> dict[str, Any]:
         "omissions": {"--num-layers 2": "refused", "--rotary-base 10000": "unguarded"},
         "error": None,
         "contracts": 1,
+        "contracts_not_run": 0,
         **changes,
     }
 

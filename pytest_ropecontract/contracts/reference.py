@@ -177,10 +177,11 @@ PAGES: dict[Rule, RulePage] = {
     "return-arity": RulePage(
         "the adapter that `--spec` names unpacks another number of results than the built"
         " class returns",
-        "fails",
+        "fails; note where it cannot be read",
         "RotaryEmbedding returns one tensor and YarnRotaryEmbedding a pair. An adapter "
         "that always unpacks two hides an implicit YaRN, and breaks at the first step "
-        "once that is corrected.",
+        "once that is corrected. Results are followed through names, attributes, lists and dicts; "
+        "where one is kept beside other things, what is unpacked there is a note.",
         "return-arity: kimi-k2: frame/adapter.py:7 takes two results from the rotary "
         "embedding, and RotaryEmbedding returns one result (kind rope: --rope-type rope)",
         "Let the adapter take what the class returns, or declare the kind that it is written for.",

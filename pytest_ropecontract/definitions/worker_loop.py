@@ -17,6 +17,7 @@ import time
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
+from pytest_ropecontract import processes
 from pytest_ropecontract.definitions.worker_task import DUMP_SIGNAL, run_task
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ _REQUESTS = 0
 _CHUNK = 64 * 1024
 _DRAINED = 64
 _DUMP_PATIENCE = 0.5
-_KILL_PATIENCE = 5.0
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -120,7 +120,7 @@ class _Run:
             if ended == "time" and "program" not in self.request:
                 self._dump()
         finally:
-            answer["status"] = _end(self.pid)
+            answer["status"] = os.waitstatus_to_exitcode(processes.end(self.pid))
         self._drain()
         answer["ended"] = ended
         answer["output"] = self.kept[self.output].decode("utf-8", "replace")
@@ -129,14 +129,14 @@ class _Run:
 
     def _wait(self, deadline: float) -> str:
         """Collect what the process says until it ends, or must be ended."""
-        while not _has_ended(self.pid):
+        while not processes.has_ended(self.pid):
             left = deadline - time.monotonic()
             if left <= 0:
                 return "time"
             for descriptor, _ in self.poll.poll(left * 1000 + 1):
                 if descriptor == _REQUESTS:
                     # Whoever asked is gone: nobody waits for an answer.
-                    _end(self.pid)
+                    processes.end(self.pid)
                     sys.exit(0)
                 if descriptor == self.wake:
                     with suppress(BlockingIOError):
@@ -179,41 +179,6 @@ class _Run:
             if not self._take(self.result):
                 break
             deadline = min(deadline, time.monotonic() + _DUMP_PATIENCE / 10)
-
-
-def _has_ended(pid: int) -> bool:
-    """Tell whether a process has ended, and leave it as a zombie so that its id is its own."""
-    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-
-
-def _end(pid: int) -> int:
-    """Kill a process, its group and, where Linux tells which, whatever else came from it.
-
-    Returns:
-        The exit status, negative for a signal.
-    """
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, signal.SIGKILL)
-    with suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
-    _, status = os.waitpid(pid, 0)
-    deadline = time.monotonic() + _KILL_PATIENCE
-    # A process that left the group becomes a child of this one when its parent ends.
-    while (orphans := _children()) and time.monotonic() < deadline:
-        for orphan in orphans:
-            with suppress(ProcessLookupError, PermissionError, ChildProcessError):
-                os.kill(orphan, signal.SIGKILL)
-                os.waitpid(orphan, 0)
-    return os.waitstatus_to_exitcode(status)
-
-
-def _children() -> list[int]:
-    own = os.getpid()
-    try:
-        with open(f"/proc/self/task/{own}/children", encoding="ascii") as file:  # noqa: PTH123 - no pathlib
-            return [int(pid) for pid in file.read().split()]
-    except OSError:
-        return []
 
 
 def _process_control() -> Callable[[int, int], object]:

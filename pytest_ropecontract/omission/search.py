@@ -29,6 +29,8 @@ LOSSES: tuple[Loss, ...] = ("refused", "harmless", "guarded", "unguarded")
 YARN = "implicit-yarn"
 # Of those that are drawn; every round of draws finds one.
 GAPS_AT_MOST = 16
+# Further lines of a remedy stand below its first.
+CONTINUED = "\n            "
 
 
 class UnrepeatableError(RopeContractError):
@@ -46,6 +48,8 @@ class Surroundings:
         strict: Whether what is only noted fails.
         checkpoint: The file in which the model's checkpoint would be a contract, or None.
         siblings: The values that models of the same family give to RoPE flags.
+        faults: What fails on the model with every flag in place, of what is built: no contract
+            may demand what is built then.
     """
 
     notices: Callable[[Expectation, Resolution], bool]
@@ -53,6 +57,7 @@ class Surroundings:
     strict: bool = False
     checkpoint: str | None = None
     siblings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    faults: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -284,12 +289,17 @@ def _size(after: RopeConfig | None, before: RopeConfig | None) -> str | None:
 def _remedy(
     model: str, whole: Resolution, unnoticed: Sequence[_Unnoticed], around: Surroundings
 ) -> str:
-    """Return the contract that would notice: the exact lines, and the checkpoint's file."""
+    """Return the contract that would notice: the exact lines, and the checkpoint's file.
+
+    Where the model itself fails, what to correct about it before it gets a contract.
+    """
+    if around.faults:
+        return _correct_first(model, around.faults)
     resolutions = [one.resolution for one in unnoticed]
     lines = [line(model, one) for one in guarding(whole, resolutions, around.notices)]
     if not lines:
         return "rope_contract_allow allows what a contract would find; take its line away"
-    text = "mark a test with " + "\n            and with ".join(lines)
+    text = "mark a test with " + f"{CONTINUED}and with ".join(lines)
     sizes = [_size(one.rope, whole.rope) for one in resolutions]
     kinds = [one.rope.kind for one in resolutions if one.rope and whole.rope]
     told = all(
@@ -298,5 +308,16 @@ def _remedy(
         for kind, size in zip(kinds, sizes, strict=True)
     )
     if around.checkpoint is not None and told:
-        text += f",\n            or add the checkpoint's config.json as {around.checkpoint}"
+        text += f",{CONTINUED}or add the checkpoint's config.json as {around.checkpoint}"
     return text
+
+
+def _correct_first(model: str, faults: Sequence[Finding]) -> str:
+    first, *others = faults
+    more = f" (and {len(others)} more)" if others else ""
+    lines = [
+        f"correct {model} itself first, a contract of what is built now would demand the fault:",
+        f"{first.rule}: {first.message}{more}",
+        *([first.remedy] if first.remedy else []),
+    ]
+    return CONTINUED.join(lines)

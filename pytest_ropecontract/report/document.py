@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_ropecontract import paths
-from pytest_ropecontract.collection import project_of
+from pytest_ropecontract.collection import EXPECTATIONS, project_of
 from pytest_ropecontract.contracts.findings import plain
+from pytest_ropecontract.errors import RopeContractError
 from pytest_ropecontract.report.curves import curve_documents
 from pytest_ropecontract.report.json import plain_value
 from pytest_ropecontract.rope.config import FIELDS
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_ropecontract.contracts.demands import Demand
+    from pytest_ropecontract.contracts.expectation import Expectation
     from pytest_ropecontract.contracts.findings import Finding
     from pytest_ropecontract.megatron.backend import Megatron
     from pytest_ropecontract.project import Examination
@@ -55,6 +58,7 @@ def model_document(  # noqa: PLR0913  # the facts of an item
         "item": item,
         "surface": surface_document(config),
         "contracts": contracts,
+        "existing": _existing(config, examination.name),
         "model": _portable(
             config,
             {
@@ -71,6 +75,29 @@ def model_document(  # noqa: PLR0913  # the facts of an item
             },
         ),
     }
+
+
+def _existing(config: pytest.Config, model: str) -> int:
+    """Return how many marks and checkpoints of the project are of a model, run or not."""
+    found = len(config.stash.get(EXPECTATIONS, {}).get(model, ()))
+    with contextlib.suppress(RopeContractError):  # its item says why
+        found += len(project_of(config).checkpoints(model))
+    return found
+
+
+def mark_document(
+    config: pytest.Config, model: str, expectation: Expectation, findings: Sequence[Finding]
+) -> dict[str, Any]:
+    """Return what a mark that a test of the project asserted found on a model."""
+    found: dict[str, Any] = paths.portable_value(
+        {
+            "model": model,
+            "contract": expectation.text(),
+            "findings": [finding_document(one) for one in findings],
+        },
+        config.rootpath,
+    )
+    return found
 
 
 def _portable(config: pytest.Config, model: dict[str, Any]) -> dict[str, Any]:
@@ -164,17 +191,38 @@ def _place(document: Mapping[str, Any]) -> tuple[bool, int]:
     return document["contracts"] is not None, ITEMS.index(item) if item in ITEMS else len(ITEMS)
 
 
-def merge(documents: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Merge what several items found out about the same models, sorted by name."""
+def merge(
+    documents: Iterable[dict[str, Any]], marks: Iterable[dict[str, Any]] = ()
+) -> list[dict[str, Any]]:
+    """Merge what several items found out about the same models, sorted by name.
+
+    Args:
+        documents: The facts of the items.
+        marks: What the tests of the project found whose marks are contracts: the item
+            ``test_expected`` of a model checks them too, and may not be part of the run.
+    """
     merged: dict[str, dict[str, Any]] = {}
+    checked_marks: set[str] = set()
     for document in sorted(documents, key=_place):
         model = document["model"]
         empty: dict[str, Any] = {"findings": [], "curves": [], "contracts": None}
         known = merged.setdefault(model["name"], {**model, **empty})
+        known["contracts_not_run"] = document["existing"]
         for name in ("findings", "curves"):
             known[name].extend(one for one in model[name] if one not in known[name])
         if model["omissions"] is not None:
             known["omissions"] = model["omissions"]
         if document["contracts"] is not None:
             known["contracts"] = (known["contracts"] or 0) + document["contracts"]
+        checked_marks.update({model["name"]} if document["item"] == "test_expected" else ())
+    asserted: dict[str, set[str]] = {}
+    for mark in marks:
+        if mark["model"] in merged and mark["model"] not in checked_marks:
+            asserted.setdefault(mark["model"], set()).add(mark["contract"])
+            found = merged[mark["model"]]["findings"]
+            found.extend(one for one in mark["findings"] if one not in found)
+    for name, known in merged.items():
+        if name in asserted:
+            known["contracts"] = (known["contracts"] or 0) + len(asserted[name])
+        known["contracts_not_run"] = max(0, known["contracts_not_run"] - (known["contracts"] or 0))
     return [merged[name] for name in sorted(merged)]

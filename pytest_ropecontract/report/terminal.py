@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract.contracts.findings import plain
-from pytest_ropecontract.report.verdict import NO_CONTRACT, launcher_verdict
+from pytest_ropecontract.report.verdict import NO_CONTRACT, NOT_RUN, launcher_verdict
 from pytest_ropecontract.report.verdict import verdict as judge
 
 if TYPE_CHECKING:
@@ -23,7 +23,9 @@ STATES = ("fail", "allowed", "ok")
 # Of more models than this, those without a finding are only counted.
 FOLDED_ABOVE = 40
 INDENT = "    "
-BARE = "no contract"
+# Verdicts of what has no finding, and what is said where only that fits.
+BARE = {NO_CONTRACT: "no contract", NOT_RUN: "not run"}
+UNCHECKED = {NO_CONTRACT: "without a contract", NOT_RUN: "with contracts that were not run"}
 
 
 def summary_lines(
@@ -69,8 +71,12 @@ def _counted(rows: Sequence[Sequence[str]], shown: Sequence[Sequence[str]]) -> s
         if (number := sum(row[-1] == state for row in hidden))
     ]
     text = f"{'and ' if shown else ''}{', '.join(counts)}"
-    bare = sum(row[-2] == NO_CONTRACT for row in hidden)
-    return text + (f" ({bare} without a contract)" if bare else "") + "; -v shows all"
+    unchecked = ", ".join(
+        f"{number} {said}"
+        for verdict, said in UNCHECKED.items()
+        if (number := sum(row[-2] == verdict for row in hidden))
+    )
+    return text + (f" ({unchecked})" if unchecked else "") + "; -v shows all"
 
 
 def _table(rows: Sequence[Sequence[str]], width: int) -> list[tuple[str, str]]:
@@ -91,8 +97,8 @@ def _table(rows: Sequence[Sequence[str]], width: int) -> list[tuple[str, str]]:
     room = width - sum(measured.values()) - (len(measured) + 1) * len(gap)
     verdicts = {len(row[-2]) for row in rows}
     fitting = [one for one in verdicts if one <= room - min(name, NAME_READABLE)]
-    bare = any(row[-2] == NO_CONTRACT for row in rows)
-    verdict = max(len("verdict"), len(BARE) if bare and room > NAME_READABLE else 0, *fitting)
+    bare = [len(BARE[row[-2]]) for row in rows if row[-2] in BARE and room > NAME_READABLE]
+    verdict = max([len("verdict"), *bare, *fitting])
     name = min(name, max(len("model"), room - verdict))
     widths = [name, *measured.values()]
     lines = [(_line([*(COLUMNS[index] for index in kept), "verdict"], widths, gap), "head")]
@@ -111,7 +117,7 @@ def _row(
     cells: Sequence[str], verdict: str, widths: Sequence[int], gap: str, width: int
 ) -> list[str]:
     """Return a row, with the rules of its verdict below it where they do not fit."""
-    texts = (verdict, BARE, "ok") if verdict == NO_CONTRACT else (verdict,)
+    texts = (verdict, BARE[verdict], "ok") if verdict in BARE else (verdict,)
     for text in texts:
         if len(line := _line([*cells, text], widths, gap)) <= width:
             return [line]

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NO_CONTRACT = "ok, no contract"
+NOT_RUN = "ok, contract not run"
 
 
 def verdict(model: Mapping[str, Any]) -> tuple[str, str]:
@@ -24,7 +25,9 @@ def verdict(model: Mapping[str, Any]) -> tuple[str, str]:
     allowed = _rules(model, "allowed")
     if allowed:
         return f"allowed {', '.join(allowed)}", "allowed"
-    return ("ok" if model["contracts"] else NO_CONTRACT), "ok"
+    if model["contracts"]:
+        return "ok", "ok"
+    return (NOT_RUN if model["contracts_not_run"] else NO_CONTRACT), "ok"
 
 
 def launcher_verdict(launcher: Mapping[str, Any]) -> tuple[str, str]:

@@ -6,13 +6,15 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+import readme_walk
 from readme_blocks import blocks, by_heading, difference
-from readme_walk import EXAMPLE, Walk, with_definitions
+from readme_walk import EXAMPLE, Walk, check_installing, with_definitions
 
 from pytest_ropecontract.megatron import surface_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 TITLE = "pytest-ropecontract"
 K25 = """\
@@ -168,3 +170,19 @@ def test_blocks_are_read_with_their_headings_and_commands() -> None:
         [("a b", ["out"]), ("c", [])],
     )
     assert (second.heading, second.line, second.path) == ("Two", 9, "x/y.py")
+
+
+def test_what_a_checkout_runs_is_not_looked_for_in_an_sdist(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever has only an sdist can run its tests."""
+    command = "pip install tox tox-uv && tox"
+    monkeypatch.setattr(readme_walk, "CHECKOUT", tmp_path)
+    monkeypatch.setattr(readme_walk, "check_requirements", lambda _: None)
+    (tmp_path / "tox.ini").touch()
+    with pytest.raises(FileNotFoundError):
+        check_installing(command)
+
+    (tmp_path / "PKG-INFO").touch()
+
+    check_installing(command)

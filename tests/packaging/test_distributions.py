@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 pytest.importorskip("hatchling", reason="needs the build backend: tox -e package")
 
 CHECKOUT = Path(__file__).parents[2]
+pytestmark = pytest.mark.skipif(
+    not (CHECKOUT / ".git").exists(), reason="no checkout: what belongs in an sdist, git tells"
+)
 TOP = ("pytest_ropecontract", "example_project", "tests", "pyproject.toml", "tox.ini")
 PROSE = ("README.md", "CHANGELOG.md", "LICENSE")
 BACKEND = """
@@ -104,6 +107,23 @@ def test_the_sdist_holds_what_its_tests_need(sdist: list[str]):
 
     assert [name for name in wanted if name not in sdist] == []
     assert sorted(set(sdist) - set(wanted)) == [".gitignore", "PKG-INFO"]
+
+
+def test_its_own_tests_of_packaging_pass_in_an_unpacked_sdist(built: Path, tmp_path: Path):
+    with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (unpacked,) = tmp_path.iterdir()
+
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "tests/packaging"],
+        cwd=unpacked,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert " skipped" in run.stdout
 
 
 def test_the_metadata_is_what_users_install_by(wheel: zipfile.ZipFile):

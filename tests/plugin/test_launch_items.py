@@ -306,6 +306,44 @@ def test_what_cannot_be_told_fails_with_a_reason(project: Project, case: str) ->
     assert text[-1] == "more: ropecontract rule launcher-override"
 
 
+ASKING = "subprocess.run(['nvidia-smi', 'topo'], capture_output=True, text=True).stdout"
+OWN = "remedy: correct what it complains of, or set the variables that it needs: "
+FAILING = {
+    "raises by itself": ("raise KeyError('NODES')", None),
+    "exits by itself": ("raise SystemExit('set NODES')", None),
+    "asked before": (f"int({ASKING})", "nvidia-smi"),
+    "asked two before": (f"int({ASKING} + {ASKING.replace('nvidia-smi', 'ray')})", "ray"),
+}
+
+
+@pytest.mark.parametrize("case", FAILING)
+def test_remedy_of_a_failure_is_about_answers_only_where_something_was_asked(
+    project: Project, case: str
+) -> None:
+    body, asked = FAILING[case]
+    project.model("one", YARN)
+    project.write("scripts/run.py", f"import subprocess\n\ndef execute():\n    {body}\n")
+
+    text = lines(only(project, "scripts/run.py::execute"), "scripts/run.py::test_launch[execute]")
+
+    assert text[0] == "scripts/run.py::execute: exited with status 1"
+    remedy = text[-2]
+    assert remedy.startswith(f"{OWN}rope_contract_launch_environment")
+    assert ("rope_contract_launch_answers" in remedy) == (asked is not None)
+    assert asked is None or asked in remedy
+
+
+def test_remedy_of_a_shell_launcher_that_asked_nothing_is_not_about_answers(
+    project: Project,
+) -> None:
+    project.model("one", YARN)
+    launcher = shell(project, ": ${NODES:?is not set}\n")
+
+    text = lines(only(project, launcher), "scripts/run.sh::test_launch[run]")
+
+    assert text[-2] == f"{OWN}rope_contract_launch_environment"
+
+
 def test_what_is_not_let_through_fails_with_a_reason(project: Project) -> None:
     project.model("one", YARN)
     project.write("scripts/run.py", "import os\n\ndef execute():\n    os.fork()\n")

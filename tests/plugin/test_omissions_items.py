@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -727,3 +728,89 @@ def test_every_way_of_importing(flash: Project, mode: str) -> None:
 
     for args in ((ITEM,), ("tests/second", ITEM), ("tests/second/test_same.py::test_it", ITEM)):
         assert flash.run(f"--import-mode={mode}", *args).outcomes[ITEM] == "passed"
+
+
+# A model that is at fault itself
+
+
+def remedy(run: Run) -> list[str]:
+    lines = run.text(ITEM).splitlines()
+    return lines[next(i for i, one in enumerate(lines) if one.startswith("  remedy: ")) : -1]
+
+
+def test_wrong_values_are_not_suggested_as_a_contract(flash: Project) -> None:
+    """Without ``--rope-type rope`` the checkpoint's YaRN would be built, by default."""
+    published = {
+        "model_type": "x",
+        "rope_theta": 10000,
+        "qk_rope_head_dim": 8,
+        "rope_scaling": {
+            "type": "yarn",
+            "factor": 1.0,
+            "original_max_position_embeddings": 4096,
+            "beta_fast": 32,
+            "beta_slow": 1,
+            "mscale": 1.0,
+            "mscale_all_dim": 0,
+        },
+    }
+    flash.write("tests/checkpoints/flash.json", json.dumps(published))
+
+    run = flash.run()
+
+    assert run.outcomes[ITEM] == "failed"
+    assert not guards(run.text(ITEM))
+    checkpoint = run.line("scripts/models/flash.py::test_checkpoint[flash]")
+    assert remedy(run)[0] == (
+        "  remedy:   correct flash itself first, a contract of what is built now would demand the "
+        "fault:"
+    )
+    assert remedy(run)[1].strip() == checkpoint.replace(": flash:", ":", 1)
+    assert remedy(run)[2].strip().startswith("declare --rope-type yarn")
+
+
+def test_wrong_values_of_a_mark_are_not_suggested_as_another(flash: Project) -> None:
+    """A mark that wants YaRN notices nothing where YaRN is built by default."""
+    flash.test('@rope_expect("yarn", declared=False, models=["flash"])\ndef test_it(): pass\n')
+
+    run = flash.run("-k", "test_omissions")
+
+    assert not guards(run.text(ITEM))
+    assert remedy(run)[1].strip().startswith("expectation: kind is rope (declared: --rope-type ")
+    assert remedy(run)[2].strip().startswith("declare --rope-type yarn in the definition, or ")
+
+
+def test_unreadable_checkpoint_is_corrected_first(flash: Project) -> None:
+    """It says where the checkpoint is: to add it there is no advice."""
+    flash.write("tests/checkpoints/flash.json", "{")
+
+    run = flash.run("-k", "test_omissions")
+
+    assert not guards(run.text(ITEM))
+    assert remedy(run)[1].strip().startswith("checkpoint: ")
+
+
+def test_value_that_a_rule_calls_wrong_is_not_suggested(flash: Project) -> None:
+    """A flag that a framework overwrites is no value to demand, nor is what it is made."""
+    flash.write("fill.py", f"{FILL}    args.rotary_base = 777\n")
+
+    run = flash.run("-k", "test_omissions")
+
+    assert not guards(run.text(ITEM))
+    assert remedy(run)[1].strip().startswith("overwritten-flag: --rotary-base 10000 is declared")
+
+
+def test_allowed_deviation_can_have_a_contract(flash: Project) -> None:
+    flash.test('@rope_expect("yarn", declared=False, models=["flash"])\ndef test_it(): pass\n')
+    flash.ini(rope_contract_allow=["flash expectation the fork is trained without it"])
+
+    run = flash.run("-k", "test_omissions")
+
+    assert "correct flash itself" not in run.text(ITEM)
+
+
+def test_strictness_alone_is_no_fault_of_a_value(flash: Project) -> None:
+    """A field that no flag declares is what it should be: a mark may say so."""
+    flash.model("flash", FLASH.replace("--rotary-percent 1.0", ""))
+
+    assert guards(flash.run("-k", "test_omissions", "--rope-contract-strict").text(ITEM))

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from plugin_project import MLA, PLAIN, YARN, Project
 
+from pytest_ropecontract import ini, options, settings
 from pytest_ropecontract.megatron.surface_files import shipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from pytest_ropecontract.settings import Options
 
 DECLARED = "scripts/models/plain.py::test_declared[plain]"
 FRAMEWORK = """
@@ -476,21 +480,107 @@ def test_value_that_cannot_be_used_is_a_usage_error(
     assert plain.run().usage_error[0].startswith(f"ERROR: {expected}")
 
 
+LISTED = sorted({*options.LISTS} - {"rope_contract_base_args"})
+NUMBERS = ("rope_contract_time_limit", "rope_contract_examples")
+ONE_TEXT = sorted({*options.TEXTS} - {*NUMBERS})
+
+
+def read(project: Project, toml: str, *args: str) -> Options:
+    """Return what is read of an ini file in TOML."""
+    project.write("pyproject.toml", toml)
+    return settings.read(project.pytester.parseconfig(*args))
+
+
+def typed(name: str, value: str, table: str = "tool.pytest") -> str:
+    return f"[{table}]\n{name} = {value}\n"
+
+
+@pytest.mark.parametrize("table", ["tool.pytest", "tool.pytest.ini_options"])
+@pytest.mark.parametrize(
+    ("key", "values"),
+    [
+        ("rope_contract_time_limit", ["2", "2.0", '"2"', '["2"]']),
+        ("rope_contract_examples", ["7", "7.0", '"7"', "[7]"]),
+        ("rope_contract_strict", ["true", "1", '"yes"', '"True"']),
+        ("rope_contract_strict", ["false", "0", '"off"']),
+        ("rope_contract_models", ['["a/*.py"]', '"a/*.py"', '"\\n  a/*.py\\n"']),
+        (
+            "rope_contract_base_args",
+            ['["--beta-fast", "2"]', '["--beta-fast", 2]', '"--beta-fast 2"'],
+        ),
+        ("rope_contract_pins", ['["a=1", "b=2"]', '"a=1\\nb=2"']),
+        ("rope_contract_surface", ['"0.19.2"', '["0.19.2"]', '" 0.19.2 "']),
+        ("rope_contract_unknown", ['"drop"', '["drop"]']),
+    ],
+)
+def test_spellings_of_one_meaning_are_the_same(
+    plain: Project, table: str, key: str, values: list[str]
+) -> None:
+    first, *others = [read(plain, typed(key, value, table)) for value in values]
+
+    assert others == [first] * len(others)
+    assert first != read(plain, "[tool.pytest]\n") or "false" in values
+
+
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("rope_contract_models", 3),
-        ("rope_contract_models", ["a", 3]),
-        ("rope_contract_base_args", "--a"),
-        ("rope_contract_surface", 3),
-        ("rope_contract_strict", "yes"),
-        ("rope_contract_time_limit", 5),
+        *((key, value) for key in LISTED for value in ("3", "true", '["a", 3]', "{a = 1}")),
+        *((key, value) for key in ONE_TEXT for value in ("3", "true", '["a", "b"]', "0.5")),
+        *((key, value) for key in NUMBERS for value in ("true", '["1", "2"]', "[[1]]", '"two"')),
+        *(("rope_contract_base_args", value) for value in ("3", '["--a", true]', '"\'"')),
+        *(("rope_contract_strict", value) for value in ('"perhaps"', "2", "[true, true]", "1.0")),
     ],
 )
-def test_value_of_a_wrong_type_names_the_key(plain: Project, key: str, value: Any) -> None:
-    plain.ini(**{key: value})
+def test_value_of_another_type_names_the_key_and_shows_a_right_one(
+    plain: Project, key: str, value: str
+) -> None:
+    plain.write("scripts/run-it.sh", "")
+    with pytest.raises(pytest.UsageError) as caught:
+        read(plain, typed(key, value))
 
-    assert key in plain.run().usage_error[0]
+    headline, remedy = str(caught.value).splitlines()
+    assert headline.startswith(f"{key}: ")
+    shown = re.search(rf"{key} = (.*)", remedy)
+    if key not in NUMBERS or shown:
+        assert shown is not None
+        read(plain, typed(key, shown[1]))
+
+
+def test_every_key_has_an_example() -> None:
+    assert {*ini.EXAMPLES} == {*options.LISTS, *options.TEXTS, "rope_contract_strict"}
+
+
+@pytest.mark.parametrize(
+    ("text", "headline"),
+    [
+        ("rope_contract_strict = perhaps", "rope_contract_strict: "),
+        ("rope_contract_base_args = --a 'b", "rope_contract_base_args: No closing quotation"),
+    ],
+)
+def test_text_of_an_ini_file_that_cannot_be_read_names_the_key(
+    plain: Project, text: str, headline: str
+) -> None:
+    (plain.root / "pyproject.toml").unlink()
+    plain.write("pytest.ini", f"[pytest]\n{text}\n")
+
+    assert plain.run().usage_error[0].startswith(f"ERROR: {headline}")
+
+
+def test_value_of_the_command_line_comes_before_the_typed_one(plain: Project) -> None:
+    toml = typed("rope_contract_strict", '"yes"')
+
+    assert read(plain, toml).settings.strict
+    assert not read(plain, toml, "-o", "rope_contract_strict=no").settings.strict
+    with pytest.raises(pytest.UsageError, match="rope_contract_strict: "):
+        read(plain, toml, "-o", "rope_contract_strict=perhaps")
+
+
+def test_typed_value_of_a_pytest_toml_is_read(plain: Project) -> None:
+    (plain.root / "pyproject.toml").unlink()
+    plain.write("pytest.toml", typed("rope_contract_time_limit", "2", "pytest"))
+
+    assert settings.read(plain.pytester.parseconfig()).time_limit == 2
 
 
 def test_usage_error_says_where_and_what_to_do(plain: Project) -> None:

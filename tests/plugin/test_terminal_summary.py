@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from plugin_project import MLA, PLAIN, YARN, Project
+from plugin_project import MLA, PLAIN, REPORT, YARN, Project
 
 from pytest_ropecontract.contracts.findings import RULES
 from pytest_ropecontract.report import document
 from pytest_ropecontract.report.terminal import FOLDED_ABOVE, launcher_lines, summary_lines
+from pytest_ropecontract.report.verdict import NO_CONTRACT, NOT_RUN
 from pytest_ropecontract.rope.config import RopeConfig
 
 FILL = (
@@ -157,7 +158,7 @@ def test_reports_are_merged_once(mixed: Project, monkeypatch: pytest.MonkeyPatch
     """Hundreds of models take a while, and the JSON report and the summary both need them."""
     calls = []
     merge = document.merge
-    monkeypatch.setattr(document, "merge", lambda found: calls.append(1) or merge(found))
+    monkeypatch.setattr(document, "merge", lambda *found: calls.append(1) or merge(*found))
 
     mixed.run("--rope-contract-report=report.json")
 
@@ -171,7 +172,9 @@ def test_title_begins_a_line(mixed: Project) -> None:
     assert lines[index + 1].startswith("model ")
 
 
-def facts(name: str, status: str | None = None, *, contracts: int = 1, rules: int = 1):
+def facts(
+    name: str, status: str | None = None, *, contracts: int = 1, not_run: int = 0, rules: int = 1
+):
     """Return what is known of a model whose values have the longest texts that occur."""
     rope = dict.fromkeys(RopeConfig.__dataclass_fields__)
     rope |= {"kind": "yarn", "rotary_base": 32000000.0, "rotary_dim": 64}
@@ -185,6 +188,7 @@ def facts(name: str, status: str | None = None, *, contracts: int = 1, rules: in
         "origins": origins,
         "findings": found,
         "contracts": contracts,
+        "contracts_not_run": not_run,
         "error": None,
     }
 
@@ -243,10 +247,11 @@ def test_narrow_terminal_keeps_name_and_verdict() -> None:
     assert "FAILED" in lines[1]
 
 
-def test_model_without_contract_says_so_in_every_width() -> None:
+@pytest.mark.parametrize(("not_run", "said"), [(0, "no contract"), (1, "not run")])
+def test_model_whose_contract_is_not_run_says_so_in_every_width(not_run: int, said: str) -> None:
     for width in (60, 80, 200):
-        text = "\n".join(line for line, _ in summary_lines([facts("kimi-k2", contracts=0)], width))
-        assert "no contract" in text
+        lines = summary_lines([facts("kimi-k2", contracts=0, not_run=not_run)], width)
+        assert said in "\n".join(line for line, _ in lines)
 
 
 def launcher(name: str, model: str, status: str | None = None) -> dict[str, Any]:
@@ -297,3 +302,84 @@ def test_launchers_are_folded_as_models_are(
     rows = [line for line in lines if line.startswith("scripts/")]
     assert len(rows) == shown
     assert [line for line in lines if "-v shows all" in line] == ([counted] if counted else [])
+
+
+@pytest.fixture
+def contracted(project: Project) -> Project:
+    """Give a project whose models have a mark, a checkpoint and no contract."""
+    for name in ("marked", "published", "plain"):
+        project.model(name)
+    project.test('@rope_expect("rope", models=["marked"])\ndef test_it(): pass')
+    project.write("tests/checkpoints/published.json", '{"rope_theta": 10000, "head_dim": 16}')
+    return project
+
+
+def verdicts(project: Project, *args: str) -> dict[str, str]:
+    run = project.run_without("--rope-contract", REPORT, *args)
+    rows = [line.split() for line in run.summary[1:]]
+    found = {name: " ".join(rest[rest.index("rope") + 7 :]) for name, *rest in rows}
+    for name, verdict in found.items():
+        assert bool(run.reported(name)["contracts_not_run"]) == (verdict == NOT_RUN)
+    return found
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("-k", "test_declared"),
+        ("-k", "test_declared", "-n1"),
+        ("scripts/models", "-k", "test_declared"),
+        (
+            "scripts/models",
+            "--deselect",
+            "scripts/models/marked.py::test_expected[marked]",
+            "--deselect",
+            "scripts/models/published.py::test_checkpoint[published]",
+        ),
+    ],
+)
+def test_contract_that_is_not_run_is_no_missing_one(
+    contracted: Project, args: tuple[str, ...]
+) -> None:
+    assert verdicts(contracted, *args) == {
+        "marked": NOT_RUN,
+        "published": NOT_RUN,
+        "plain": NO_CONTRACT,
+    }
+
+
+def test_contract_that_is_run_is_ok(contracted: Project) -> None:
+    assert verdicts(contracted) == {"marked": "ok", "published": "ok", "plain": NO_CONTRACT}
+
+
+def test_mark_is_run_by_its_own_test(contracted: Project) -> None:
+    found = verdicts(contracted, "-k", "test_declared or test_it")
+
+    assert found["marked"] == "ok"
+
+
+def test_mark_that_fails_in_its_own_test_fails_the_model(contracted: Project) -> None:
+    contracted.test('@rope_expect("yarn", models=["marked"])\ndef test_it(): pass')
+
+    found = verdicts(contracted, "-k", "test_declared or test_it")
+
+    assert found["marked"] == "FAILED expectation"
+
+
+def test_contract_is_counted_once(contracted: Project) -> None:
+    contracted.test(
+        '@rope_expect("rope", models=["marked"])\ndef test_it(): pass\n'
+        '@rope_expect("rope", models=["marked"])\ndef test_again(): pass'
+    )
+    run = contracted.run(REPORT)
+    assert run.reported("marked")["contracts"] == 1
+    run = contracted.run(REPORT, "-k", "test_declared or test_it or test_again")
+    assert run.reported("marked")["contracts"] == 1
+
+
+def test_contracts_that_were_not_run_are_counted_where_models_are_folded() -> None:
+    models = [facts("a", contracts=0), *(facts(n, contracts=0, not_run=2) for n in "bc")]
+
+    assert summary_lines(models, 100, -1)[-1][0] == (
+        "3 ok (1 without a contract, 2 with contracts that were not run); -v shows all"
+    )

@@ -6,14 +6,18 @@ import base64
 import hashlib
 import json
 import re
+import shlex
 from html.parser import HTMLParser
+from importlib import resources
 from typing import Any
 
 import pytest
 from reports import curve, finding, hostile, launcher, model, report
 
+from pytest_ropecontract.report import html
 from pytest_ropecontract.report.html.page import render
 from pytest_ropecontract.report.html.view import labels
+from pytest_ropecontract.snapshots.tokens import argv_lines, quoted
 
 NASTY = (
     "<script>alert(1)</script>",
@@ -85,6 +89,7 @@ def test_failures_come_first() -> None:
     models = [
         model("a-fine"),
         model("b-bare", contracts=None),
+        model("b-unrun", contracts=None, contracts_not_run=1),
         model("c-allowed", findings=[finding(status="allowed")]),
         model("d-failed", findings=[finding()]),
         model("e-broken", error="broken"),
@@ -93,7 +98,7 @@ def test_failures_come_first() -> None:
     page = Page(render(report(*models)))
 
     shown = [name.removeprefix("model-") for name in page.attributes("data-model") if name]
-    assert shown == ["d-failed", "e-broken", "c-allowed", "b-bare", "a-fine"]
+    assert shown == ["d-failed", "e-broken", "c-allowed", "b-bare", "b-unrun", "a-fine"]
 
 
 def test_every_finding_with_what_to_type() -> None:
@@ -214,6 +219,36 @@ def test_launchers_with_what_they_build_and_what_is_wrong() -> None:
     assert page.texts[at + 1] == "plain"
     assert "20000" in page.texts[at:]
     assert page.attributes("href").count("#model-plain") == 3
+
+
+ODD = ["--freq", "[0]*3+[1]*58", "-x", "1", "--shift", "-1.5", "--text", "two words"]
+
+
+def test_command_lines_are_those_of_snapshots() -> None:
+    """Whoever copies one gives bash the same tokens, and one line is one flag."""
+    launched = launcher(commands=[ODD])
+    launched["training"][0]["argv"] = ODD
+    page = Page(render(report(model(argv=ODD), launchers=[launched])))
+
+    shown = sorted(text for text in page.texts if text.startswith("--freq "))
+
+    lines = "\n".join(argv_lines(ODD))
+    assert lines.splitlines()[1:3] == ["-x 1", "--shift -1.5"]
+    assert shown == sorted([lines, lines, " ".join(map(quoted, ODD))])
+    assert all(shlex.split(text) == ODD for text in shown)
+
+
+def test_model_without_flags_shows_none() -> None:
+    assert "# no flags" not in render(report(model(argv=[])))
+
+
+def test_every_colour_is_declared_once() -> None:
+    """By day and by night: two lists of colours would come apart."""
+    style = (resources.files(html) / "files/style.css").read_text(encoding="utf-8")
+    declared = re.findall(r"(?<![\w-])(--[\w-]+):", style)
+
+    assert "--ground" in declared
+    assert len(declared) == len(set(declared))
 
 
 def test_launchers_of_a_run_without_models() -> None:

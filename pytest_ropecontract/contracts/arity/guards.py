@@ -131,9 +131,20 @@ def asks_about(test: ast.expr, facts: Facts) -> bool:
     return any(
         isinstance(one, ast.Call)
         and last_name(one.func) in RESULT_TESTS
-        and any(last_name(arg) in facts.results | facts.rotary for arg in one.args)
+        and any(last_name(_kept_in(arg)) in facts.results | facts.rotary for arg in one.args)
         for one in ast.walk(test)
     )
+
+
+def _kept_in(node: ast.expr) -> ast.expr:
+    """Return what an expression is an element of, or the expression itself."""
+    while True:
+        if isinstance(node, ast.Subscript):
+            node = node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+            node = node.func.value
+        else:
+            return node
 
 
 def last_name(node: ast.AST) -> str | None:

@@ -79,6 +79,8 @@ def check(
             one.returned,
             resolution,
         )
+        if one.returned is not None
+        else _unread(model, f"{_relative(one.module.path, root)}:{one.line}", one.expected)
         for one in found
     )
 
@@ -167,6 +169,19 @@ def _finding(
         origin=source.origin if source else None,
         source=source.text if source else None,
         remedy='take the results by the rope type: if config.rope_type == "rope", one; else two',
+    )
+
+
+def _unread(model: str, place: str, expected: int) -> Finding:
+    return Finding(
+        "return-arity",
+        model,
+        f"{place} takes {_results(expected)} from where a result of the rotary embedding may be "
+        "kept, which could not be read",
+        field="returns",
+        expected=expected,
+        remedy="take the result apart where the embedding is called, then it is checked",
+        status="note",
     )
 
 

@@ -1,6 +1,7 @@
 """Where the result of a rotary embedding is taken apart, for what is built.
 
-The statements of every function are followed in order. A branch that the built embedding
+The statements of every function are followed in order, with what names, attributes, lists and
+dicts hold of results. A branch that the built embedding
 does not take is left out, and so is everything after a ``return`` that it does. A condition
 that says nothing about the embedding leaves both of its branches in.
 """
@@ -12,9 +13,10 @@ import contextlib
 import dataclasses
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from pytest_ropecontract.contracts.arity import guards
+from pytest_ropecontract.contracts.arity.containers import Containers, key_of, place_of
 from pytest_ropecontract.contracts.arity.guards import Facts, last_name
 
 if TYPE_CHECKING:
@@ -43,17 +45,17 @@ class Unpacking:
         module: The module that it is in.
         line: Its line.
         expected: How many results are taken.
-        returned: How many there are.
+        returned: How many there are, or None where that could not be read.
     """
 
     module: Module
     line: int
     expected: int
-    returned: int
+    returned: int | None
 
 
 def find(parts: Sequence[Part], facts: Facts) -> list[Unpacking]:
-    """Return the places that take another number of results than there are."""
+    """Return the places that take another number of results than there are, or than can be read."""
     functions = _Functions(parts)
     builders = {
         one.node.name
@@ -66,15 +68,21 @@ def find(parts: Sequence[Part], facts: Facts) -> list[Unpacking]:
     facts = dataclasses.replace(facts, returns=returns)
     wrappers = _wrappers(functions, facts)
     found: dict[tuple[str, int], Unpacking] = {}
-    wanted = deque((one, _NOTHING) for one in functions.mentioning({*facts.rotary, *wrappers}))
+    elsewhere = _kept_in_attributes(parts, functions, facts, wrappers)
+    attributes = {name.rpartition(".")[2] for name in elsewhere.names}
+    wanted = deque(
+        (one, _NOTHING) for one in functions.mentioning({*facts.rotary, *wrappers, *attributes})
+    )
     seen: set[tuple[str, _Given]] = set()
     while wanted:
         one, given = wanted.popleft()
-        walk = _Walk(facts, wrappers, given)
+        walk = _Walk(facts, wrappers, given, elsewhere)
         walk.function(one.node)
         for line, expected, returned in walk.mismatches:
             place = Unpacking(one.module, line, expected, returned)
-            found.setdefault((one.module.name, line), place)
+            known = found.setdefault((one.module.name, line), place)
+            if known.returned is None:
+                found[one.module.name, line] = place
         for name, handed in walk.handed:
             if name in functions.defined and (name, handed) not in seen:
                 seen.add((name, handed))
@@ -147,12 +155,34 @@ def _defined_by(node: ast.AST) -> Iterator[Function]:
     """Yield the functions that a statement gives a name."""
     if isinstance(node, Function):
         yield node
-    elif isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Lambda):
-        body = ast.copy_location(ast.Return(node.value.body), node.value.body)
-        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-            if (name := last_name(target)) is not None:
-                named = ast.FunctionDef(name, node.value.args, [body], [])
-                yield ast.copy_location(named, node.value)
+    for name, value in _named_lambdas(node):
+        body = ast.copy_location(ast.Return(value.body), value.body)
+        yield ast.copy_location(ast.FunctionDef(name, value.args, [body], []), value)
+
+
+def _named_lambdas(node: ast.AST) -> Iterator[tuple[str, ast.Lambda]]:
+    """Yield the lambdas to which a node gives a name, as the default of a parameter, too."""
+    pairs: list[tuple[ast.expr, ast.expr | None]] = []
+    if isinstance(node, ast.Assign):
+        pairs = [(target, node.value) for target in node.targets]
+    elif isinstance(node, ast.AnnAssign | ast.NamedExpr):
+        pairs = [(node.target, node.value)]
+    elif isinstance(node, ast.arguments):
+        named = [*node.posonlyargs, *node.args]
+        defaults = zip(reversed(named), reversed(node.defaults), strict=False)
+        for parameter, value in (
+            *defaults,
+            *zip(node.kwonlyargs, node.kw_defaults, strict=True),
+        ):
+            pairs.append((ast.Name(parameter.arg), value))
+    for target, value in pairs:
+        inner = [(target, value)]
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+            inner = [*zip(target.elts, value.elts, strict=False)]
+        for one, lambda_ in inner:
+            name = last_name(one)
+            if name is not None and isinstance(lambda_, ast.Lambda):
+                yield name, lambda_
 
 
 def _identifiers(node: ast.AST) -> frozenset[str]:
@@ -287,13 +317,23 @@ def _handed_on(node: Function, facts: Facts, wrappers: dict[str, int]) -> int | 
 class _Walk:
     """Follows the statements of one function."""
 
-    def __init__(self, facts: Facts, wrappers: dict[str, int], given: _Given = _NOTHING) -> None:
+    def __init__(
+        self,
+        facts: Facts,
+        wrappers: dict[str, int],
+        given: _Given = _NOTHING,
+        kept: Containers | None = None,
+    ) -> None:
+        self.kept = Containers() if kept is None else kept.copy()
+        results = frozenset(name.rpartition(".")[2] for name in self.kept.names)
+        facts = dataclasses.replace(facts, results=facts.results | results)
         self.facts = facts
         self.given = given
         self.wrappers = wrappers
         self.counts: dict[str, int] = {}
         self.embeddings: set[str] = set()
-        self.mismatches: list[tuple[int, int, int]] = []
+        self.mismatches: list[tuple[int, int, int | None]] = []
+        self.stored: set[ast.AST] = set()
         self.returned: list[ast.expr] = []
         self.assigned: list[tuple[str, ast.expr]] = []
         self.handed: list[tuple[str, _Given]] = []
@@ -310,21 +350,43 @@ class _Walk:
         value = _inner(value)
         if isinstance(value, ast.Name):
             return self.counts.get(value.id)
-        return self._called(value.func) if isinstance(value, ast.Call) else None
+        if isinstance(value, ast.Call) and (found := self._called(value.func, value)) is not None:
+            return found
+        if isinstance(value, ast.Call) and (iterable := _transposed(value)) is not None:
+            return self._each(iterable)
+        return self.kept.read(value)
 
-    def _called(self, function: ast.expr) -> int | None:
+    def _is_unread(self, value: ast.expr) -> bool:
+        """Return whether an expression may be a result, but cannot be told to be one."""
+        value = _inner(value)
+        if isinstance(value, ast.Call) and (iterable := _transposed(value)) is not None:
+            return self._touches(iterable)
+        return self.kept.is_open(value)
+
+    def _touches(self, value: ast.AST) -> bool:
+        """Return whether something in an expression is a result, or holds some."""
+        return any(
+            isinstance(one, ast.expr)
+            and (self.is_result(one) or self.is_embedding(one) or self.kept.holds(one))
+            for one in ast.walk(value)
+        )
+
+    def _called(self, function: ast.expr, call: ast.Call | None = None) -> int | None:
         """Return how many results of an embedding a call of something returns, or None."""
         if isinstance(function, ast.Lambda):
             with self._inside(function.args):
+                self._bind_parameters(function, call)
                 return self.count(function.body)
         if self.is_embedding(function):
             return self.facts.returns
+        if isinstance(function, ast.Call | ast.Subscript):
+            if _is_partial(function):
+                return self._called(function.args[0])
+            return self.kept.read(function, called=True)
         name = last_name(function)
-        if name in self.wrappers:
-            return self.wrappers[name]
         if name in ("forward", "__call__") and isinstance(function, ast.Attribute):
             return self.facts.returns if self.is_embedding(function.value) else None
-        return None
+        return None if name is None else self.wrappers.get(name)
 
     def is_embedding(self, value: ast.expr) -> bool:
         """Return whether an expression is the embedding itself."""
@@ -344,8 +406,16 @@ class _Walk:
     def _each(self, iterable: ast.expr) -> int | None:
         """Return how many results every element holds of what is gone over, or None."""
         iterable = _inner(iterable)
+        if isinstance(iterable, ast.Call):
+            if last_name(iterable.func) == "map" and len(iterable.args) > 1:
+                return self._called(iterable.args[0])
+            if last_name(iterable.func) in _SAME_ELEMENTS and iterable.args:
+                return self._each(iterable.args[-1])
+        if isinstance(iterable, ast.Tuple | ast.List | ast.Set):
+            counts = {self.count(one) for one in iterable.elts}
+            return counts.pop() if len(counts) == 1 else None
         if not isinstance(iterable, ast.ListComp | ast.SetComp | ast.GeneratorExp):
-            return None
+            return self.kept.each(iterable)
         with self._inside():
             return self.count(iterable.elt) if self._generated(iterable.generators) else None
 
@@ -401,12 +471,14 @@ class _Walk:
         if guards.asks_about(node.test, self.facts):
             self._looked_at(node)
             return True
-        before, known = dict(self.counts), len(self.mismatches)
+        before, known, kept = dict(self.counts), len(self.mismatches), self.kept.copy()
         goes_on = self._block(node.body)
         after, self.counts = self.counts, before
+        after_kept, self.kept = self.kept, kept
         between = len(self.mismatches)
         other = self._block(node.orelse)
         self.counts = {**after, **self.counts}
+        self.kept = self.kept.either(after_kept)
         self._weigh(known, between, node.body, node.orelse)
         return goes_on or other
 
@@ -426,10 +498,11 @@ class _Walk:
 
         The code looks at what it got, and what is in them after that is not known.
         """
-        before, known = dict(self.counts), len(self.mismatches)
+        before, known, kept = dict(self.counts), len(self.mismatches), self.kept.copy()
         self._block([*node.body, *node.orelse])
         del self.mismatches[known:]
         asked = _identifiers(node.test)
+        self.kept = kept.without(asked, self.kept)
         self.counts = {
             name: count
             for name, count in before.items()
@@ -491,30 +564,86 @@ class _Walk:
             for one in iterable.elts:
                 self._bind(target, one, one)
             return
+        if (beside := _beside(target, iterable)) is not None:
+            self._forget(_identifiers(target))
+            for one, inner in beside:
+                self._bind_each(one, inner)
+            return
         count = self._each(iterable)
+        unread = count is None and self._leaves_open(iterable)
         self._forget(_identifiers(target))
         if count is not None:
             self._hold(target, count)
+        elif unread and isinstance(target, ast.Tuple | ast.List):
+            self.mismatches.append((target.lineno, len(target.elts), None))
+
+    def _leaves_open(self, iterable: ast.expr) -> bool:
+        """Return whether some elements may be results, but cannot be told to be."""
+        iterable = _inner(iterable)
+        if isinstance(iterable, ast.Call) and last_name(iterable.func) in _OTHER_ELEMENTS:
+            return self._touches(iterable)
+        return self.kept.is_open_each(iterable)
 
     def _bind(self, target: ast.expr, value: ast.expr, whole: ast.expr) -> None:
         count = self.count(value)
         if isinstance(target, ast.Tuple | ast.List):
-            if count is not None:
-                self._taken_apart(target, count)
-            elif isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts):
-                for one, inner in zip(target.elts, value.elts, strict=True):
-                    self._bind(one, inner, inner)
+            self._bind_parts(target, value, count)
             return
+        if isinstance(target, ast.Subscript):
+            called = self._called(value)
+            self._kept(
+                target, self.kept.store(place_of(target.value), key_of(target.slice), count, called)
+            )
+            return
+        contents = self._contents(value)
+        is_embedding = self.is_embedding(value)
+        if isinstance(target, ast.Name):
+            self._forget({target.id})
+        self._kept(target, self.kept.bind(target, count, contents))
         if not isinstance(target, ast.Name):
             return
-        is_embedding = self.is_embedding(value)
-        self._forget({target.id})
         if count is not None:
             self._hold(target, count)
         if is_embedding:
             self.embeddings.add(target.id)
         bound = {**self.facts.bound, target.id: whole}
         self.facts = dataclasses.replace(self.facts, bound=bound)
+
+    def _bind_parts(self, target: ast.Tuple | ast.List, value: ast.expr, count: int | None) -> None:
+        """Bind targets to the parts of a value that holds so many results, or none."""
+        if count is not None:
+            self._taken_apart(target, count)
+        elif isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts):
+            for one, inner in zip(target.elts, value.elts, strict=True):
+                self._bind(one, inner, inner)
+        elif self._is_unread(value):
+            self.mismatches.append((target.lineno, len(target.elts), None))
+
+    def _kept(self, node: ast.AST, name: str | None) -> None:
+        """Remember which statement lets a container, or an attribute, hold a result."""
+        if name is not None:
+            self.stored.add(node)
+            results = self.facts.results | {name.rpartition(".")[2]}
+            self.facts = dataclasses.replace(self.facts, results=results)
+
+    def _contents(self, value: ast.expr) -> list[tuple[object, int | None, int | None]] | None:
+        """Return what a list or a dict holds: key, count, and count when called; else None."""
+        pairs: list[tuple[object, ast.expr]]
+        if isinstance(value, ast.Dict):
+            pairs = [(key_of(key), one) for key, one in zip(value.keys, value.values, strict=True)]
+        elif isinstance(value, ast.Call) and last_name(value.func) == "dict" and not value.args:
+            pairs = [(one.arg or ..., one.value) for one in value.keywords]
+        elif isinstance(value, ast.Tuple | ast.List):
+            starred = any(isinstance(one, ast.Starred) for one in value.elts)
+            pairs = [(... if starred else at, one) for at, one in enumerate(value.elts)]
+        elif isinstance(value, ast.DictComp):
+            with self._inside():
+                known = self._generated(value.generators)
+                return [(..., self.count(value.value) if known else None, None)]
+        else:
+            count = self._each(value)
+            return None if count is None else [(..., count, None)]
+        return [(key, self.count(one), self._called(one)) for key, one in pairs]
 
     def _hold(self, target: ast.expr, count: int) -> None:
         """Let a target hold the result of an embedding, or take it apart."""
@@ -530,6 +659,7 @@ class _Walk:
         gone = frozenset(names)
         self.counts = {name: count for name, count in self.counts.items() if name not in gone}
         self.embeddings -= gone
+        self.kept.forget(gone)
         bound = {name: value for name, value in self.facts.bound.items() if name not in gone}
         results = self.facts.results - gone
         self.facts = dataclasses.replace(self.facts, results=results, bound=bound)
@@ -537,13 +667,23 @@ class _Walk:
     @contextlib.contextmanager
     def _inside(self, parameters: ast.arguments | None = None) -> Iterator[None]:
         """Follow what has names of its own; outside of it they stand for what they did."""
-        before = dict(self.counts), set(self.embeddings), self.facts
+        before = dict(self.counts), set(self.embeddings), self.facts, self.kept.copy()
         if parameters is not None:
             self._forget(one.arg for one in ast.walk(parameters) if isinstance(one, ast.arg))
         try:
             yield
         finally:
-            self.counts, self.embeddings, self.facts = before
+            self.counts, self.embeddings, self.facts, self.kept = before
+
+    def _bind_parameters(self, function: ast.Lambda, call: ast.Call | None) -> None:
+        """Bind the parameters of a lambda that is called where it is written."""
+        if call is None or any(isinstance(one, ast.Starred) for one in call.args):
+            return
+        names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+        given = [*zip(names, call.args, strict=False)]
+        given += [(one.arg, one.value) for one in call.keywords if one.arg is not None]
+        for name, value in given:
+            self._bind(ast.Name(name), value, value)
 
     def _taken_apart(self, target: ast.Tuple | ast.List, count: int) -> None:
         wanted = len(target.elts)
@@ -561,6 +701,13 @@ class _Walk:
         elif isinstance(value, ast.Lambda):
             with self._inside(value.args):
                 self._expression(value.body)
+        elif isinstance(value, ast.Call) and isinstance(value.func, ast.Lambda):
+            for one in (*value.args, *(keyword.value for keyword in value.keywords)):
+                self._expression(one)
+            self._spread(value.func, value)
+            with self._inside(value.func.args):
+                self._bind_parameters(value.func, value)
+                self._expression(value.func.body)
         elif isinstance(value, _Comprehension):
             with self._inside():
                 if self._generated(value.generators):
@@ -580,12 +727,37 @@ class _Walk:
             self._bind(node.target, node.value, node.value)
         elif isinstance(node, ast.Call):
             self._hand_on(node)
+            self._collect(node)
         # What a function does with a tensor that it is given is its own affair.
         elif isinstance(node, ast.Subscript) and self.given is _NOTHING:
             count, index = self.count(node.value), _index(node.slice)
             if count == 1 and index is not None:
                 # One tensor: this is the first position of it, and not an error.
                 self.mismatches.append((node.lineno, max(index + 1, 2), count))
+
+    def _collect(self, call: ast.Call) -> None:
+        """Remember what is added to a list, or to a dict where it has none yet."""
+        if not isinstance(call.func, ast.Attribute) or not call.args:
+            return
+        key: object = ...
+        if call.func.attr == "setdefault" and len(call.args) > 1:
+            key = key_of(call.args[0])
+        elif call.func.attr not in ("append", "appendleft", "add"):
+            return
+        count = self.count(call.args[-1])
+        place = place_of(call.func.value)
+        self._kept(call, self.kept.store(place, key, count, None, ordered=key is ...))
+
+    def _spread(self, function: ast.Lambda, call: ast.Call) -> None:
+        """Compare the parameters of a lambda with the results that are spread over them."""
+        spread = [one.value for one in call.args if isinstance(one, ast.Starred)]
+        parameters = function.args
+        if len(spread) != 1 or parameters.vararg or parameters.defaults or call.keywords:
+            return
+        wanted = len(parameters.posonlyargs) + len(parameters.args) - len(call.args) + 1
+        count = self.count(spread[0])
+        if count is not None and count != wanted:
+            self.mismatches.append((call.lineno, wanted, count))
 
     def _either(self, node: ast.IfExp) -> None:
         self._expression(node.test)
@@ -635,6 +807,87 @@ class _Walk:
         name = last_name(call.func)
         if name is not None and (results or embeddings):
             self.handed.append((name, _Given(results, embeddings)))
+
+
+# Of these every element is one of what they are given.
+_SAME_ELEMENTS = ("reversed", "iter", "sorted", "filter")
+# What these make of the elements is not followed.
+_OTHER_ELEMENTS = (
+    "zip",
+    "zip_longest",
+    "chain",
+    "starmap",
+    "map",
+    "product",
+    "pairwise",
+    "batched",
+)
+
+
+def _transposed(call: ast.Call) -> ast.expr | None:
+    """Return what ``zip(*X)``, or ``next(X)``, gives as many of as one element of it holds."""
+    name = call.func.id if isinstance(call.func, ast.Name) else None
+    if len(call.args) != 1:
+        return None
+    (argument,) = call.args
+    if name == "zip" and isinstance(argument, ast.Starred):
+        return argument.value
+    return argument if name == "next" else None
+
+
+def _is_partial(value: ast.expr) -> TypeGuard[ast.Call]:
+    return isinstance(value, ast.Call) and last_name(value.func) == "partial" and bool(value.args)
+
+
+def _beside(target: ast.expr, iterable: ast.expr) -> list[tuple[ast.expr, ast.expr]] | None:
+    """Return which targets go over what, where several things are gone over side by side."""
+    if not isinstance(target, ast.Tuple | ast.List) or not isinstance(iterable, ast.Call):
+        return None
+    pair = len(target.elts) == 2  # noqa: PLR2004  # a pair
+    name = last_name(iterable.func)
+    if pair and name == "enumerate" and iterable.args:
+        return [(target.elts[1], iterable.args[0])]
+    if pair and name == "items" and isinstance(iterable.func, ast.Attribute):
+        values = ast.Attribute(iterable.func.value, "values")
+        return [(target.elts[1], ast.Call(values, [], []))]
+    spread = any(isinstance(one, ast.Starred) for one in iterable.args)
+    if name == "zip" and not spread and len(iterable.args) == len(target.elts):
+        return [*zip(target.elts, iterable.args, strict=True)]
+    return None
+
+
+def _kept_in_attributes(
+    parts: Sequence[Part], functions: _Functions, facts: Facts, wrappers: dict[str, int]
+) -> Containers:
+    """Return what attributes of ``self`` hold of results, for whichever function takes them.
+
+    Where something else is assigned to one somewhere, it is not known what it holds.
+    """
+    found = Containers()
+    stored: set[ast.AST] = set()
+    for one in functions.mentioning({*facts.rotary, *wrappers}):
+        walk = _Walk(facts, wrappers)
+        walk.function(one.node)
+        found = found.either(walk.kept.of_self())
+        stored |= walk.stored
+    for part in parts:
+        for node in ast.walk(part.node):
+            if isinstance(node, ast.Assign | ast.AnnAssign) and not _is_empty(node.value):
+                for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                    if target not in stored:
+                        found.blur(target)
+    return found
+
+
+def _is_empty(value: ast.expr | None) -> bool:
+    """Return whether nothing is assigned: None, or a list or dict without anything."""
+    if isinstance(value, ast.Call):
+        return not value.args and not value.keywords
+    if isinstance(value, ast.Dict):
+        return not value.keys
+    if isinstance(value, ast.List | ast.Tuple):
+        return not value.elts
+    return value is None or (isinstance(value, ast.Constant) and value.value is None)
 
 
 def _inner(value: ast.expr) -> ast.expr:

@@ -14,7 +14,8 @@ import time
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from pytest_ropecontract.launchers.sandbox import kernel, processes
+from pytest_ropecontract import processes
+from pytest_ropecontract.launchers.sandbox import kernel
 
 OUTPUT_LIMIT = 8 * 1024 * 1024
 """Bytes of standard output and of standard error, each."""

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract.contracts.findings import plain
 from pytest_ropecontract.report.curves import RESOLVED
-from pytest_ropecontract.report.verdict import launcher_verdict, verdict
+from pytest_ropecontract.report.verdict import NO_CONTRACT, NOT_RUN, launcher_verdict, verdict
 from pytest_ropecontract.report.ways import beginning, places
 from pytest_ropecontract.rope.config import DERIVED_FIELDS
+from pytest_ropecontract.snapshots.tokens import argv_lines, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +27,15 @@ COLUMNS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Mscales", ("mscale", "mscale_all_dim")),
 )
 # What comes of a model, worst first, as it is counted and filtered.
-STATES = {"fail": "Failed", "allowed": "Allowed", "bare": "No contract", "ok": "OK"}
+STATES = {
+    "fail": "Failed",
+    "allowed": "Allowed",
+    "bare": "No contract",
+    "unrun": "Contract not run",
+    "ok": "OK",
+}
+# The states of those that have no finding, because nothing was asked.
+UNCHECKED = {NO_CONTRACT: "bare", NOT_RUN: "unrun"}
 STATUSES = {"fail": "Failed", "allowed": "Allowed", "note": "Note"}
 # What the loss of a flag does, worst first.
 LOSSES = {
@@ -190,8 +198,7 @@ def labels(curves: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _model(document: Mapping[str, Any], index: int) -> Model:
     text, state = verdict(document)
-    if state == "ok" and not document["contracts"]:
-        state = "bare"
+    state = UNCHECKED.get(text, state)
     curves = document["curves"]
     named = list(zip(labels(curves), curves, strict=True))
     losses = document["omissions"] or {}
@@ -202,7 +209,7 @@ def _model(document: Mapping[str, Any], index: int) -> Model:
         state=state,
         cells=tuple(tuple(_cell(document, names)) for _, names in COLUMNS),
         ways=tuple(_ways(document)),
-        flags=tuple(_flags(document["argv"])),
+        flags=_flags(document["argv"]),
         losses={kind: tuple(f for f, loss in losses.items() if loss == kind) for kind in LOSSES},
         references=tuple(one for one in named if one[1]["of"] != RESOLVED),
         drawn=any(one["wavelengths"] for one in curves),
@@ -222,11 +229,11 @@ def _launcher(document: Mapping[str, Any], index: int, places: Mapping[str, str]
                 document=one,
                 anchor=places.get(one["model"]),
                 cells=tuple(tuple(_cell(one, names)) for _, names in COLUMNS),
-                flags=tuple(_flags(one["argv"])),
+                flags=_flags(one["argv"]),
             )
             for one in document["training"]
         ),
-        commands=tuple(shlex.join(argv) for argv in document["commands"]),
+        commands=tuple(" ".join(map(quoted, argv)) for argv in document["commands"]),
     )
 
 
@@ -273,13 +280,6 @@ def _steps(origin: str, source: Mapping[str, Any], rotary_class: str | None) -> 
         yield Step("place", place)
 
 
-def _flags(argv: Sequence[str]) -> Iterator[str]:
-    """Yield flags, each with its values."""
-    current: list[str] = []
-    for token in argv:
-        if token.startswith("--") and current:
-            yield " ".join(current)
-            current = []
-        current.append(token)
-    if current:
-        yield " ".join(current)
+def _flags(argv: Sequence[str]) -> tuple[str, ...]:
+    """Return flags, each with its values, as snapshots have them and bash reads them."""
+    return tuple(argv_lines(argv)) if argv else ()

@@ -314,6 +314,37 @@ GUARDED = [
                 rotate = lambda length: self.rotary_pos_emb(length)
             table, mscale = rotate(length)
     """,
+    # What is kept is looked at, or taken as what it is.
+    """\
+    FORWARD
+            self.cache[length] = self.rotary_pos_emb(length)
+            if isinstance(self.cache[length], tuple):
+                table, scale = self.cache[length]
+            out = [self.rotary_pos_emb(n) for n in hidden]
+            first, second = out
+            tables = tuple(zip(*out)) if self.config.rope_type == "yarn" else (out, None)
+            table, scale = tables
+    """,
+    """\
+    FORWARD
+            out = {"r": self.rotary_pos_emb(length), "sizes": (1, 2), **hidden}
+            height, width = out["sizes"]
+            other = {**hidden}
+            height, width = other["sizes"]
+            out["r"] = (1, 2)
+            height, width = out["r"]
+            for name, value in out.items():
+                pass
+            for index, table in enumerate([self.rotary_pos_emb(n) for n in hidden]):
+                pass
+    """,
+    """\
+    FORWARD
+            query, key = self.rotate(hidden, self.rotary_pos_emb(length))
+            query, key = map(self.rotary_pos_emb, hidden)
+            height, width = zip(*hidden)
+            (lambda *parts: parts)(*self.rotary_pos_emb(length))
+    """,
     # Of two functions of one name it may be either.
     """\
     FORWARD
@@ -380,6 +411,66 @@ UNGUARDED_WAYS = [
     ("return [self.rotary_pos_emb(n)[0] for n in hidden]",),
     ("out = self.rotary_pos_emb(length)", "return out[0] if hidden else length"),
     ("return hidden and self.rotary_pos_emb(length)[0]",),
+    # Side by side, and in turn.
+    ("tables, scales = zip(*[self.rotary_pos_emb(n) for n in hidden])",),
+    ("out = [self.rotary_pos_emb(n) for n in hidden]", "tables, scales = zip(*out, strict=True)"),
+    (
+        "tables, scales = zip(self.rotary_pos_emb(0), self.rotary_pos_emb(1))",
+        "tables, scales = zip(*(self.rotary_pos_emb(n) for n in hidden))",
+    ),
+    ("tables, scales = zip(*map(self.rotary_pos_emb, hidden))",),
+    (
+        "tables, scales = [list(one) for one in zip(*[self.rotary_pos_emb(n) for n in hidden])]",
+        "table, scale = next(self.rotary_pos_emb(n) for n in hidden)",
+    ),
+    ("for n, (table, scale) in zip(hidden, map(self.rotary_pos_emb, hidden)):", "    pass"),
+    (
+        "out = [self.rotary_pos_emb(n) for n in hidden]",
+        "for n, (table, scale) in enumerate(reversed(out)):",
+        "    pass",
+    ),
+    (
+        "out = []",
+        "for n in hidden:",
+        "    out.append(self.rotary_pos_emb(n))",
+        "return [table for table, scale in out]",
+    ),
+    ("out = [self.rotary_pos_emb(0), self.rotary_pos_emb(1)]", "table, scale = out[1]"),
+    ("out = hidden, self.rotary_pos_emb(0)", "table, scale = out[1]"),
+    # Dicts and attributes.
+    ("out = {'r': self.rotary_pos_emb(length), 'mask': hidden}", "table, scale = out['r']"),
+    ("out = dict(r=self.rotary_pos_emb(length))", "return out['r'][0]"),
+    ("out = {}", "out['r'] = self.rotary_pos_emb(length)", "table, scale = out.get('r')"),
+    (
+        "if length not in self.cache:",
+        "    self.cache[length] = self.rotary_pos_emb(length)",
+        "table, scale = self.cache[length]",
+    ),
+    (
+        "out = {n: self.rotary_pos_emb(n) for n in hidden}",
+        "for table, scale in out.values():",
+        "    pass",
+    ),
+    (
+        "out = {n: self.rotary_pos_emb(n) for n in hidden}",
+        "for n, (table, scale) in out.items():",
+        "    pass",
+    ),
+    ("table, scale = self.cache.setdefault(length, self.rotary_pos_emb(length))",),
+    ("self.pair = self.rotary_pos_emb(length)", "table, scale = self.pair"),
+    # Lambdas, and what makes functions of functions.
+    ("if (rotate := lambda n: self.rotary_pos_emb(n)):", "    table, scale = rotate(length)"),
+    ("rotate, other = lambda n: self.rotary_pos_emb(n), hidden", "table, scale = rotate(length)"),
+    ("def inner(rotate=lambda n: self.rotary_pos_emb(n)):", "    table, scale = rotate(length)"),
+    (
+        "table, scale = {'r': lambda n: self.rotary_pos_emb(n)}['r'](length)",
+        "ways = {'r': lambda n: self.rotary_pos_emb(n)}",
+        "table, scale = ways['r'](length)",
+    ),
+    ("table, scale = partial(self.rotary_pos_emb, length)()",),
+    ("return (lambda table, scale: table)(*self.rotary_pos_emb(length))",),
+    ("return (lambda out: out[0])(self.rotary_pos_emb(length))",),
+    ("table, scale = (lambda rotary: rotary(length))(self.rotary_pos_emb)",),
 ]
 
 
@@ -388,6 +479,77 @@ def test_unguarded(frame: Path, statements: tuple[str, ...]) -> None:
     write(frame, "    FORWARD\n" + "".join(f"            {one}\n" for one in statements))
 
     assert len(found(frame, "rope")) == 1
+    assert found(frame, "yarn") == []
+
+
+UNREAD = [
+    ("out = {'r': self.rotary_pos_emb(length), 'mask': hidden}", "table, scale = out[hidden]"),
+    (
+        "out = {'r': self.rotary_pos_emb(length), 'mask': hidden}",
+        "for table, scale in out.values():",
+        "    pass",
+    ),
+    ("out = [self.rotary_pos_emb(length)]", "out.append(hidden)", "table, scale = out[length]"),
+    ("for table, scale in chain([self.rotary_pos_emb(length)], hidden):", "    pass"),
+    ("tables, scales = zip(*[self.rotary_pos_emb(length), hidden])",),
+    (
+        "if self.a:",
+        "    out = {0: self.rotary_pos_emb(length)}",
+        "else:",
+        "    out = {0: (self.rotary_pos_emb(length), 1.0)}",
+        "table, scale = out[length]",
+    ),
+]
+
+
+@pytest.mark.parametrize("kind", ["rope", "yarn"])
+@pytest.mark.parametrize("statements", UNREAD)
+def test_what_cannot_be_read_is_a_note(frame: Path, statements: tuple[str, ...], kind: str) -> None:
+    write(frame, "    FORWARD\n" + "".join(f"            {one}\n" for one in statements))
+
+    (note,) = found(frame, kind)
+
+    assert note.status == "note"
+    assert note.message.endswith(
+        " takes two results from where a result of the rotary embedding may be kept, which could "
+        "not be read"
+    )
+
+
+KEPT = """\
+    FORWARD
+            table, scale = self.cache[length]
+
+        def fill(self, length):
+            self.cache[length] = self.rotary_pos_emb(length)
+
+        def __init__(self):
+            self.cache = {}
+"""
+
+
+def test_what_another_function_keeps_is_judged(frame: Path) -> None:
+    write(frame, KEPT)
+
+    assert lines(frame, "rope") == ["7"]
+    assert found(frame, "yarn") == []
+
+
+@pytest.mark.parametrize(
+    "other", ["self.cache = hidden", "self.cache[0] = hidden, 1.0", "self.cache = Cache(self)"]
+)
+def test_what_another_function_keeps_beside_something_else_is_a_note(
+    frame: Path, other: str
+) -> None:
+    write(frame, f"{KEPT}\n        def other(self, hidden):\n            {other}\n")
+
+    assert [one.status for kind in ("rope", "yarn") for one in found(frame, kind)] == ["note"] * 2
+
+
+def test_what_another_function_keeps_in_an_attribute_is_judged(frame: Path) -> None:
+    write(frame, KEPT.replace("cache[length]", "pair").replace("= {}", "= None"))
+
+    assert lines(frame, "rope") == ["7"]
     assert found(frame, "yarn") == []
 
 

@@ -1,4 +1,7 @@
-"""The processes that come from one: counted, and ended, however they went into the background."""
+"""The processes that come from one: counted, and ended, however they went into the background.
+
+Two kinds of helper process load this, which start alone and have nothing else of the package.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import signal
 import time
 from contextlib import suppress
 
-_PATIENCE = 10.0
+_PATIENCE = 5.0
 
 
 def has_ended(pid: int) -> bool:
@@ -30,7 +33,7 @@ def more_than(most: int, pid: int) -> bool:
 
 
 def end(pid: int) -> int:
-    """Kill a process, its group and whatever else came from it.
+    """Kill a process, its group and, where Linux tells which, whatever else came from it.
 
     This process must be their subreaper: a process that left the group becomes a child of this one
     when its parent ends.
@@ -46,12 +49,13 @@ def end(pid: int) -> int:
     deadline = time.monotonic() + _PATIENCE
     while (orphans := _children(os.getpid())) and time.monotonic() < deadline:
         # Stopped first, so that none of them begins another while its siblings are killed.
-        for number in (signal.SIGSTOP, signal.SIGKILL):
-            for orphan in orphans:
-                with suppress(ProcessLookupError, PermissionError):
-                    os.kill(orphan, number)
         for orphan in orphans:
-            with suppress(ChildProcessError):
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(orphan, signal.SIGSTOP)
+        for orphan in orphans:
+            # One that cannot be killed is not waited for.
+            with suppress(ProcessLookupError, PermissionError, ChildProcessError):
+                os.kill(orphan, signal.SIGKILL)
                 os.waitpid(orphan, 0)
     return status
 
