@@ -525,7 +525,7 @@ def test_spellings_of_one_meaning_are_the_same(
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        *((key, value) for key in LISTED for value in ("3", "true", '["a", 3]', "{a = 1}")),
+        *((key, value) for key in LISTED for value in ("{a = 1}", '["a", 3]')),
         *((key, value) for key in ONE_TEXT for value in ("3", "true", '["a", "b"]', "0.5")),
         *((key, value) for key in NUMBERS for value in ("true", '["1", "2"]', "[[1]]", '"two"')),
         *(("rope_contract_base_args", value) for value in ("3", '["--a", true]', '"\'"')),
