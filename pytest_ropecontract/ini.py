@@ -133,7 +133,7 @@ def _number(value: Any) -> str | None:
         return value
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return str(int(value)) if float(value).is_integer() else str(value)
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _value(config: pytest.Config, name: str) -> Any:

@@ -400,6 +400,8 @@ def test_live_surface_without_megatron(plain: Project) -> None:
             "soon",
             "rope_contract_time_limit: 'soon' is not a number of seconds above 0",
         ),
+        # More than a float holds.
+        ("rope_contract_time_limit", 10**400, "rope_contract_time_limit: '1000000"),
         (
             "rope_contract_time_limit",
             "0",

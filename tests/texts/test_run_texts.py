@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 SETTINGS = {
     "examples": ["--rope-contract-examples=many"],
     "time-limit": {"rope_contract_time_limit": "soon"},
+    "time-limits": {"rope_contract_time_limit": [2, 3]},
+    "strict": {"rope_contract_strict": "perhaps"},
     "report-without-suffix": ["--rope-contract-report=report.yaml"],
     "report-in-no-folder": ["--rope-contract-report=out/report.json"],
     "report-is-a-folder": ["--rope-contract-report=folder.json"],
