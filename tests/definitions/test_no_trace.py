@@ -64,8 +64,9 @@ def alarm(_):
 
 def thread(_):
     event = threading.Event()
-    threading.Thread(target=event.wait).start()
-    return event.set
+    waiting = threading.Thread(target=event.wait)
+    waiting.start()
+    return lambda: (event.set(), waiting.join())
 
 
 def descriptor(_):
