@@ -246,6 +246,26 @@ def test_interrupted_run_leaves_the_report_of_the_run_before(models: Project):
     assert [path.name for path in models.root.glob("*report*")] == ["report.json"]
 
 
+def test_interrupted_update_leaves_whole_snapshots_and_a_whole_report(models: Project):
+    models.conftest(
+        "import os, signal\n"
+        "def pytest_runtest_call(item):\n"
+        "    if item.name == 'test_snapshot[tokens]':\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+    )
+    folder = models.root / "tests/rope_snapshots"
+
+    done = started(models, "--snapshot-update", "-k", "test_declared or test_snapshot")
+    kept = {path.name: path.read_bytes() for path in folder.iterdir()}
+
+    assert done.returncode == pytest.ExitCode.INTERRUPTED, done.stdout
+    assert {"plain.ropeargs", "plain.ropeconfig", "shell.ropeargs"} <= kept.keys()
+    assert set(names(models)) <= set(ALL)
+    (models.root / "conftest.py").unlink()
+    assert started(models, "--snapshot-update", "-k", "test_snapshot").returncode == 0
+    assert {name: (folder / name).read_bytes() for name in kept} == kept
+
+
 def test_what_failed_is_run_first_across_changes(models: Project):
     models.model("plain", YARN)
     failing = "scripts/models/plain.py::test_expected[plain]"
