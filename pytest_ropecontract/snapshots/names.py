@@ -19,9 +19,7 @@ def encoded(name: str) -> str:
     What a file system may not take is written in percent; a long name is cut, and ends in a
     digest of the whole.
     """
-    file = quote(name, safe=_KEPT, errors="surrogatepass").replace("~", "%7E")
-    if file.startswith("."):
-        file = f"%2E{file[1:]}"
+    file = _written(name)
     if len(file) > _LONGEST:
         digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:16]
         return f"{file[:_HEAD]}~{digest}"
@@ -39,7 +37,13 @@ def is_of(file: str, test: str) -> bool:
     if file == own or file.startswith((f"{own}.", f"{own}[")):
         return True
     head, cut, _ = file.partition("~")
-    return bool(cut) and quote(test, safe=_KEPT, errors="surrogatepass").startswith(head[:_HEAD])
+    return bool(cut) and _written(test).startswith(head[:_HEAD])
+
+
+def _written(name: str) -> str:
+    """Return a name in characters that every file system takes, whatever its length."""
+    file = quote(name, safe=_KEPT, errors="surrogatepass").replace("~", "%7E")
+    return f"%2E{file[1:]}" if file.startswith(".") else file
 
 
 def module_folder(module: Path, folder: Path) -> Path:

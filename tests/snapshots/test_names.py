@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_ropecontract.snapshots.names import encoded, is_of, module_folder, module_of
@@ -33,6 +33,8 @@ def test_every_file_system_takes_a_name(name):
 
 
 @given(name=NAMES, suffix=st.sampled_from(["", ".1", ".12", "[two_nodes]"]))
+@example(name="~" * 100, suffix=".1")
+@example(name="." + "a" * 200, suffix=".1")
 def test_the_files_of_a_test_are_known(name, suffix):
     assert is_of(encoded(f"{name}{suffix}"), name)
 
