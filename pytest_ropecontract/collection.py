@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from fnmatch import fnmatchcase
+from os.path import isfile
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 OPTIONS = pytest.StashKey["Options"]()
 PROJECT = pytest.StashKey["Project"]()
 LAUNCHING = pytest.StashKey["ProjectLaunchers"]()
+BY_PATH = pytest.StashKey[dict["Path", list[str]]]()
 ADDED = pytest.StashKey[frozenset["Path"]]()
 # A launcher runs several processes, where a definition runs one.
 LAUNCHER_TAKES = 3
@@ -215,13 +217,18 @@ def models_by_path(config: pytest.Config) -> dict[Path, list[str]]:
     Raises:
         RopeContractError: There is no file for the models that have none of their own.
     """
+    if BY_PATH in config.stash:
+        return config.stash[BY_PATH]  # asked for again with every file that pytest looks at
     project = project_of(config)
     found: dict[Path, list[str]] = {}
     for name in project.registry:
         path = project.registry[name].path
-        if path is None or not path.is_relative_to(config.rootpath) or ".." in path.parts:
+        # A path's own is_file() raises where a name is too long.
+        shows = path is not None and path.is_relative_to(config.rootpath) and isfile(path)  # noqa: PTH113
+        if path is None or not shows or ".." in path.parts:
             path = _project_file(config, name)
         found.setdefault(path, []).append(name)
+    config.stash[BY_PATH] = found
     return found
 
 

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+_FURTHER = 20
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -18,6 +19,34 @@ def visible(text: str) -> str:
     Line breaks and tabs stay.
     """
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def representation(value: object) -> str:
+    """Return ``repr(value)``, or the type where that fails: an object's own may do anything."""
+    try:
+        return str.__str__(repr(value))
+    except (Exception, SystemExit):  # noqa: BLE001
+        return f"<{type(value).__name__}>"
+
+
+def message(error: BaseException) -> str:
+    """Return the text of an exception, which a class of its own may fail to make."""
+    try:
+        return str.__str__(str(error))
+    except (Exception, SystemExit):  # noqa: BLE001
+        return "<its text cannot be made>"
+
+
+def described(error: BaseException) -> str:
+    """Return an exception in one line: its kind, and what it says first."""
+    lines = message(error).strip().splitlines()
+    more = " ..." if len(lines) > 1 else ""
+    return f"{type(error).__name__}: {lines[0]}{more}" if lines else type(error).__name__
+
+
+def further(error: BaseException) -> list[str]:
+    """Return what an exception says after its first line, as far as it is short."""
+    return message(error).strip().splitlines()[1:_FURTHER]
 
 
 class RopeContractError(Exception):
@@ -41,11 +70,12 @@ class RopeContractError(Exception):
         details: Sequence[str] = (),
         remedy: str | None = None,
     ) -> None:
-        self.headline = headline
+        # What it quotes, such as a file's name, may be of several lines.
+        self.headline = headline.replace("\n", "\\n")
         self.origin = origin
         self.details = tuple(details)
         self.remedy = remedy
-        lines = [headline]
+        lines = [self.headline]
         if origin is not None:
             lines.append(f"  at: {origin}")
         lines.extend(f"  {line}" for line in self.details)

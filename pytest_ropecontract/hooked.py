@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from pytest_ropecontract import paths
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
     from pytest_ropecontract.definitions import Registry
     from pytest_ropecontract.megatron.pipeline import PipelineSettings
@@ -47,6 +47,7 @@ def pipeline(config: pytest.Config, settings: PipelineSettings) -> PipelineSetti
         RopeContractError: An implementation raised, or returned something that is no
             mapping of settings.
     """
+    from pytest_ropecontract.errors import representation
     from pytest_ropecontract.megatron.framework import PipelineError
 
     known = [field.name for field in dataclasses.fields(settings)]
@@ -60,7 +61,7 @@ def pipeline(config: pytest.Config, settings: PipelineSettings) -> PipelineSetti
         for name, value in result.items():
             if name not in known:
                 raise PipelineError(
-                    f"{PIPELINE}: there is no setting {name!r}",
+                    f"{PIPELINE}: there is no setting {representation(name)}",
                     details=[f"settings: {', '.join(known)}"],
                     remedy="return the settings that differ, by these names",
                 )
@@ -75,14 +76,14 @@ def checkpoints(config: pytest.Config, model: str) -> list[Path]:
     Raises:
         RopeContractError: An implementation raised, or returned something that is no path.
     """
-    from pytest_ropecontract.errors import RopeContractError
+    from pytest_ropecontract.errors import RopeContractError, representation
 
     found: list[Path] = []
     for result in _call(config, CHECKPOINTS, model=model):
         for one in result if isinstance(result, list | tuple) else [result]:
             if not isinstance(one, str | PathLike) or not isinstance(fspath(one), str):
                 raise RopeContractError(
-                    f"{CHECKPOINTS} returned {one!r} for {model!r}, which is no path",
+                    f"{CHECKPOINTS} returned {representation(one)} for {model!r}, which is no path",
                     remedy="return a path, a list of paths, or None",
                 )
             found.append(config.rootpath / fspath(one))
@@ -90,6 +91,7 @@ def checkpoints(config: pytest.Config, model: str) -> list[Path]:
 
 
 def _checked(name: str, value: Any) -> Any:
+    from pytest_ropecontract.errors import representation
     from pytest_ropecontract.megatron.framework import PipelineError
 
     if name in _LISTS:
@@ -105,7 +107,7 @@ def _checked(name: str, value: Any) -> Any:
         wanted = "a mapping from names to values"
     if not fits:
         raise PipelineError(
-            f"{PIPELINE}: {name} is {value!r}, expected {wanted}",
+            f"{PIPELINE}: {name} is {representation(value)}, expected {wanted}",
             remedy=f"return {wanted} for {name}, or leave it out",
         )
     return value
@@ -113,7 +115,7 @@ def _checked(name: str, value: Any) -> Any:
 
 def _call(config: pytest.Config, name: str, **arguments: Any) -> list[Any]:
     """Call a hook; what an implementation raises is an error of the settings."""
-    from pytest_ropecontract.errors import RopeContractError
+    from pytest_ropecontract.errors import RopeContractError, described, further
 
     try:
         results: list[Any] = getattr(config.hook, name)(config=config, **arguments)
@@ -124,10 +126,13 @@ def _call(config: pytest.Config, name: str, **arguments: Any) -> list[Any]:
             details=error.details,
             remedy=error.remedy,
         ) from None
-    except (Exception, SystemExit) as error:
+    except (KeyboardInterrupt, pytest.exit.Exception):
+        raise
+    except BaseException as error:
         raise RopeContractError(
-            f"{name} raised {type(error).__name__}: {error}",
+            f"{name} raised {described(error)}",
             origin=paths.place(error, config.rootpath),
+            details=further(error),
             remedy="mend the line above; it runs here without a launcher around it",
         ) from error
     return results

@@ -511,7 +511,7 @@ class Project:
     def _relative(self, path: Path) -> str:
         try:
             return path.resolve().relative_to(self.settings.root.resolve()).as_posix()
-        except ValueError:
+        except (ValueError, OSError, RuntimeError):  # elsewhere, or a link to itself
             return path.name
 
 

@@ -16,6 +16,7 @@ import pytest
 from pytest_ropecontract import ini
 from pytest_ropecontract.contracts.allowances import read as read_allowances
 from pytest_ropecontract.contracts.checkpoints import files
+from pytest_ropecontract.definitions.wording import shortened
 from pytest_ropecontract.errors import RopeContractError
 from pytest_ropecontract.launchers.launcher import discover
 from pytest_ropecontract.launchers.training import DEFAULT_SCRIPTS
@@ -126,8 +127,9 @@ def _checkpoints(config: pytest.Config) -> tuple[str, ...]:
 def _snapshots(config: pytest.Config) -> str:
     """Return the folder of the snapshots, an absolute path."""
     text = ini.text(config, "rope_contract_snapshots") or FOLDER
-    folder = Path(os.path.normpath(config.rootpath / Path(text).expanduser()))
-    if folder.exists() and not folder.is_dir():
+    folder = Path(os.path.normpath(config.rootpath / os.path.expanduser(text)))  # noqa: PTH111
+    # These never raise, as those of a Path do where a name is too long or nobody's home.
+    if os.path.exists(folder) and not os.path.isdir(folder):  # noqa: PTH110, PTH112
         raise pytest.UsageError(
             f"rope_contract_snapshots: {text!r} is a file, not a folder\n"
             "  remedy: name a folder; it need not be there yet"
@@ -138,7 +140,7 @@ def _snapshots(config: pytest.Config) -> str:
 def _keeps_snapshots(config: pytest.Config, folder: str) -> bool:
     """Return whether a missing snapshot is a fault: nobody has to keep any."""
     return (
-        Path(folder).is_dir()
+        os.path.isdir(folder)  # noqa: PTH112 - the same
         or ini.text(config, "rope_contract_snapshots") is not None
         or bool(config.getoption("update_snapshots", default=False))
         or bool(config.getoption("update_new_snapshots_only", default=False))
@@ -184,7 +186,7 @@ def _surface(config: pytest.Config) -> tuple[str, str]:
             # As with every path on a command line, it starts from the working directory.
             is_path = given.endswith(".json") or "/" in given
             folder = config.invocation_params.dir
-            return str(folder / Path(given).expanduser()) if is_path else given, where
+            return str(folder / os.path.expanduser(given)) if is_path else given, where  # noqa: PTH111
     return ini.text(config, "rope_contract_surface") or "auto", "rope_contract_surface"
 
 
@@ -195,9 +197,10 @@ def _examples(config: pytest.Config) -> int | None:
     if text is None:
         return None
     text = text.removesuffix(".0")  # a float of TOML
-    if not text.isdecimal() or int(text) > MOST_EXAMPLES:
+    digits = len(str(MOST_EXAMPLES))
+    if not text.isdecimal() or len(text) > digits or int(text) > MOST_EXAMPLES:
         raise pytest.UsageError(
-            f"{name}: {text!r} is not a whole number from 0 to {MOST_EXAMPLES}\n"
+            f"{name}: {shortened(repr(text))} is not a whole number from 0 to {MOST_EXAMPLES}\n"
             "  remedy: write a number, or leave it out for as many as the Hypothesis profile says"
         )
     return int(text)
@@ -240,7 +243,8 @@ def _report(config: pytest.Config, name: str) -> Path:
     path = config.invocation_params.dir / name
     if path.suffix not in REPORT_SUFFIXES:
         raise pytest.UsageError(
-            f"--rope-contract-report: {name!r} does not end in {' or '.join(REPORT_SUFFIXES)}\n"
+            f"--rope-contract-report: {shortened(repr(name))} does not end in "
+            f"{' or '.join(REPORT_SUFFIXES)}\n"
             f"  remedy: --rope-contract-report={Path(name).stem}{REPORT_SUFFIXES[0]}"
         )
     missing = [one for one in REPORT_EXTRA if importlib.util.find_spec(one) is None]
@@ -249,12 +253,12 @@ def _report(config: pytest.Config, name: str) -> Path:
             f"--rope-contract-report: {name!r} needs {missing[0]}, which is not installed\n"
             "  remedy: pip install 'pytest-ropecontract[report]'"
         )
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):  # noqa: PTH112 - a name may be too long
         raise pytest.UsageError(
             f"--rope-contract-report: there is no folder {str(Path(name).parent)!r}\n"
             f"  remedy: mkdir -p {shlex.quote(str(Path(name).parent))}"
         )
-    if path.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112 - the same
         raise pytest.UsageError(
             f"--rope-contract-report: {name!r} is a folder\n  remedy: name a file"
         )

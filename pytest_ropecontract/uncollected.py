@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_ropecontract import reading
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
@@ -176,8 +178,6 @@ def _imports(text: str, names: re.Pattern[str]) -> bool:
 
 def _text(path: Path) -> str:
     try:
-        if path.stat().st_size < SIZE_LIMIT:
-            return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        pass
-    return ""
+        return reading.read(path, SIZE_LIMIT).decode("utf-8", "replace")
+    except (OSError, reading.UnusableFileError):
+        return ""

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_ropecontract import reading
 from pytest_ropecontract.errors import RopeContractError
+from pytest_ropecontract.megatron.surface_files import SIZE_LIMIT
 
 if TYPE_CHECKING:
     from pytest_ropecontract.contracts.findings import Finding
@@ -105,7 +107,7 @@ class Other:
 def _is_surface(path: Path) -> bool:
     """Return whether a file is a recorded surface, not a checkpoint's config."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        document = json.loads(reading.read(path, SIZE_LIMIT).decode("utf-8"))
+    except (OSError, ValueError, RecursionError, reading.UnusableFileError):
         return False
     return isinstance(document, dict) and {"schema", "options"} <= document.keys()

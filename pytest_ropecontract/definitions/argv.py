@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract.definitions.definition import DefinitionError
 from pytest_ropecontract.definitions.wording import shortened, with_article
@@ -27,14 +28,15 @@ def argv_of(value: object, what: str) -> tuple[str, ...]:
     Raises:
         DefinitionError: The value is of another type, empty, or no command line takes it.
     """
-    if isinstance(value, str):
-        tokens = [str.__str__(token) for token in value.split()]
+    plain = _plain(value)
+    if isinstance(plain, str):
+        tokens = plain.split()
         if not tokens:
             raise DefinitionError(
                 f"{what} an empty string", remedy="give at least one flag, or remove the definition"
             )
-    elif isinstance(value, list | tuple):
-        tokens = _items(value, what)
+    elif plain is not None:
+        tokens = _items(plain, what)
     else:
         raise DefinitionError(
             f"{what} {_described(value)}, expected a string or a list of strings",
@@ -42,7 +44,7 @@ def argv_of(value: object, what: str) -> tuple[str, ...]:
             if value is None
             else "give the flags as one string, or as a list with a string for every token",
         )
-    if sum(map(len, tokens)) > LONGEST:
+    if len(tokens) + sum(map(len, tokens)) > LONGEST:
         raise too_long(what)
     for index, token in enumerate(tokens):
         if "\0" in token:
@@ -66,20 +68,33 @@ def spaced_tokens(argv: Iterable[str]) -> tuple[str, ...]:
     return tuple(token for token in argv if token.split() != [token])
 
 
-def _items(value: list[object] | tuple[object, ...], what: str) -> list[str]:
-    kind = "a tuple" if isinstance(value, tuple) else "a list"
-    if not value:
+def _plain(value: Any) -> str | list[object] | tuple[object, ...] | None:
+    """Return a string, list or tuple as just that: no method of a class derived from it runs."""
+    kind = type(value)
+    if issubclass(kind, str):
+        return str.__str__(value)
+    if issubclass(kind, list):
+        return list.__getitem__(value, slice(None))
+    return tuple.__getitem__(value, slice(None)) if issubclass(kind, tuple) else None
+
+
+def _items(items: list[object] | tuple[object, ...], what: str) -> list[str]:
+    kind = "tuple" if isinstance(items, tuple) else "list"
+    if not items:
         raise DefinitionError(
-            f"{what} an empty {kind[2:]}", remedy="give at least one flag, or remove the definition"
+            f"{what} an empty {kind}", remedy="give at least one flag, or remove the definition"
         )
+    if len(items) > LONGEST:
+        raise too_long(what)
     tokens = []
-    for index, item in enumerate(value):
-        if not isinstance(item, str):
+    for index, item in enumerate(items):
+        token = _plain(item)
+        if not isinstance(token, str):
             raise DefinitionError(
-                f"{what} {kind} with {_described(item)} at index {index}, expected strings only",
+                f"{what} a {kind} with {_described(item)} at index {index}, expected strings only",
                 remedy="write every token as a string",
             )
-        tokens.append(str.__str__(item))
+        tokens.append(token)
     return tokens
 
 
@@ -87,6 +102,7 @@ def _described(value: object) -> str:
     if value is None:
         return "None"
     kind = type(value).__qualname__
-    if isinstance(value, bool | int | float | bytes):
-        return f"{shortened(repr(value))} ({kind})"
+    if type(value) in {bool, int, float, bytes}:
+        with suppress(ValueError):  # Python writes whole numbers of up to 4300 digits
+            return f"{shortened(repr(value))} ({kind})"
     return with_article(kind)

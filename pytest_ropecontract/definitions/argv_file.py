@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_ropecontract.definitions.argv import LONGEST, argv_of
+from pytest_ropecontract.definitions.argv import LONGEST, argv_of, too_long
 from pytest_ropecontract.definitions.definition import DefinitionError, Expansion
 from pytest_ropecontract.definitions.outcome import placed
 from pytest_ropecontract.definitions.overrides import refuse_overrides
@@ -17,8 +17,6 @@ from pytest_ropecontract.definitions.wording import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-_LARGEST = 8 * LONGEST  # JSON may write one character as six.
 
 
 @dataclass(frozen=True)
@@ -58,10 +56,7 @@ class ArgvFile:
 
 
 def _text(path: Path) -> str:
-    data = read_file(path, "an argv file")
-    if len(data) > _LARGEST:
-        raise DefinitionError("the argv file is larger than 16 MiB", remedy="check its name")
-    return decoded(data, path, "the argv file")
+    return decoded(read_file(path, "an argv file"), path, "the argv file")
 
 
 def _tokens(text: str, path: Path) -> list[str]:
@@ -73,14 +68,21 @@ def _tokens(text: str, path: Path) -> list[str]:
     ]
     if lines and _json_string(lines[0][1]) is not None:
         return _json_tokens(lines, path)
+    tokens: list[str] = []
+    size = 0
     try:
-        return list(shell_words(text))
+        for word in shell_words(text):
+            tokens.append(word)
+            size += len(word) + 1
+            if size > LONGEST:
+                raise too_long("the argv file holds")
     except QuotingError as error:
         raise DefinitionError(
             f"the argv file is wrongly quoted in line {error.line}: {error}",
             origin=f"{path}:{error.line}",
             remedy="close the quote, or put a backslash in front of it",
         ) from None
+    return tokens
 
 
 def _json_tokens(lines: list[tuple[int, str]], path: Path) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract.definitions.argv import argv_of
@@ -35,10 +36,11 @@ def call_for_argv(
         DefinitionError: The function does not take the overrides, raised one of the
             exceptions, or returned something that is no argv.
     """
-    code = getattr(inspect.unwrap(function), "__code__", None)
     origin = own_file
-    if code is not None and code.co_filename == own_file:
-        origin = f"{own_file}:{code.co_firstlineno}"
+    with suppress(Exception):  # a callable object of a definition's own may be made of anything
+        code = inspect.unwrap(function).__code__
+        if code.co_filename == own_file:
+            origin = f"{own_file}:{code.co_firstlineno}"
     _check_signature(function, overrides, name, origin)
     call = call_text(name, overrides)
     try:
@@ -49,6 +51,12 @@ def call_for_argv(
         return argv_of(value, f"{call} returned")
     except DefinitionError as error:
         raise DefinitionError(error.headline, origin=origin, remedy=error.remedy) from None
+    except Exception as error:  # noqa: BLE001 - the value's own class may do anything
+        raise DefinitionError(
+            f"{call} returned a value that cannot be read: {type(error).__name__}",
+            origin=origin,
+            remedy="return the flags as a plain string, or as a list of them",
+        ) from None
 
 
 def _check_signature(
@@ -57,7 +65,7 @@ def _check_signature(
     try:
         # A wrapper is called as itself, so what it wraps does not decide what it takes.
         parameters = inspect.signature(function, follow_wrapped=False).parameters.values()
-    except (TypeError, ValueError):
+    except Exception:  # noqa: BLE001 - its signature may be made by code of its own
         return
     takes = [
         parameter.name

@@ -6,7 +6,14 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pytest_ropecontract.errors import RopeContractError
+from pytest_ropecontract.definitions.wording import shortened
+from pytest_ropecontract.errors import (
+    RopeContractError,
+    described,
+    further,
+    raised_at,
+    representation,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,7 +93,7 @@ class Definition:
                 headline begins with the definition's name.
         """
         try:
-            return self.source.expand({**self.overrides, **overrides})
+            found = self.source.expand({**self.overrides, **overrides})
         except DefinitionError as error:
             raise DefinitionError(
                 f"{self.name}: {error.headline}",
@@ -94,3 +101,17 @@ class Definition:
                 details=error.details,
                 remedy=error.remedy,
             ) from error.__cause__
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a project's own may raise any
+            raise DefinitionError(
+                f"{self.name}: its source raised {described(error)}",
+                origin=raised_at(error),
+                details=further(error),
+                remedy="mend the line above, or raise a DefinitionError that says what is wrong",
+            ) from None
+        if not issubclass(type(found), Expansion):
+            raise DefinitionError(
+                f"{self.name}: its source gave {shortened(representation(found))}, "
+                "expected an Expansion",
+                remedy="return an Expansion with a tuple of tokens",
+            )
+        return found

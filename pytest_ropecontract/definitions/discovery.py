@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 def discover(root: Path, patterns: Iterable[str]) -> list[Path]:
     """Return the definition files under a directory, sorted, each once.
 
-    Files whose names begin with ``_`` or ``.`` are no definitions.
+    Files whose names begin with ``_`` or ``.`` are no definitions. A link to nothing is one, and
+    a device: that they cannot be read is then said, where a silent run would check less.
 
     Args:
         root: The directory.
@@ -29,11 +30,14 @@ def discover(root: Path, patterns: Iterable[str]) -> list[Path]:
             found.update(
                 path
                 for path in root.glob(pattern)
-                if not path.name.startswith(("_", ".")) and path.is_file()
+                if not path.name.startswith(("_", ".")) and not path.is_dir()
             )
-        except (ValueError, NotImplementedError) as error:
+        except (ValueError, NotImplementedError, OSError, IndexError) as error:
+            said = error.strerror if isinstance(error, OSError) else error
+            if isinstance(error, IndexError):
+                said = "it names no file"  # of '.', in Python 3.11
             raise RopeContractError(
-                f"{pattern!r} is no glob for definitions: {error}",
+                f"{pattern!r} is no glob for definitions: {said}",
                 remedy="write it relative to the root, for example 'scripts/models/*.py'",
             ) from None
     return sorted(found)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_ropecontract.definitions.definition import DefinitionError
 from pytest_ropecontract.definitions.wording import one_line
+from pytest_ropecontract.errors import message, representation
 
 if TYPE_CHECKING:
     from types import CodeType
@@ -36,15 +37,21 @@ def failure(doing: str, error: BaseException, own_file: str) -> DefinitionError:
     ]
     own = [line for code, line in frames if code.co_filename == own_file]
     origin = f"{own_file}:{own[-1]}" if own else own_file
-    if isinstance(error, DefinitionError):
+    # What an object says of its own class may be anything.
+    kind = type(error)
+    if (
+        issubclass(kind, DefinitionError)
+        and isinstance(error, DefinitionError)
+        and error.headline.strip()
+    ):
         return DefinitionError(
             error.headline,
             origin=error.origin or origin,
             details=error.details,
             remedy=error.remedy,
         )
-    if isinstance(error, SystemExit):
-        argument = "" if error.code is None else one_line(repr(error.code))
+    if issubclass(kind, SystemExit) and isinstance(error, SystemExit):
+        argument = "" if error.code is None else one_line(representation(error.code))
         return DefinitionError(
             f"{doing} called sys.exit({argument})",
             origin=origin,
@@ -54,23 +61,25 @@ def failure(doing: str, error: BaseException, own_file: str) -> DefinitionError:
     return DefinitionError(
         f"{doing} raised {_text(error)}",
         origin=origin,
-        details=[*_lines(frames, own_file), *_causes(error), *getattr(error, "__notes__", ())],
+        details=[*_lines(frames, own_file), *_causes(error), *_notes(error)],
         remedy=_remedy(error, frames),
     )
 
 
 def _text(error: BaseException) -> str:
     kind = type(error)
-    module = "" if kind.__module__ in {"builtins", "__main__"} else f"{kind.__module__}."
-    if kind.__module__.startswith("rope_definition_"):
-        module = ""
-    try:
-        message = str(error)
-    except Exception:  # noqa: BLE001 - a definition's own exception class may fail here
-        message = "<its text cannot be made>"
-    return one_line(
-        f"{module}{kind.__qualname__}: {message}" if message else f"{module}{kind.__qualname__}"
-    )
+    module = str(kind.__module__)
+    own = module in {"builtins", "__main__"} or module.startswith("rope_definition_")
+    name = kind.__qualname__ if own else f"{module}.{kind.__qualname__}"
+    text = message(error)
+    return one_line(f"{name}: {text}" if text else name)
+
+
+def _notes(error: BaseException) -> list[str]:
+    notes = getattr(error, "__notes__", ())
+    if not isinstance(notes, list | tuple):
+        return []
+    return [line for note in notes if isinstance(note, str) for line in note.splitlines()]
 
 
 def _lines(frames: list[tuple[CodeType, int | None]], own_file: str) -> list[str]:
@@ -101,10 +110,11 @@ def _causes(error: BaseException) -> list[str]:
 
 
 def _remedy(error: BaseException, frames: list[tuple[CodeType, int | None]]) -> str:
-    if isinstance(error, ModuleNotFoundError) and error.name:
-        top = error.name.partition(".")[0]
+    missing = getattr(error, "name", None) if issubclass(type(error), ModuleNotFoundError) else None
+    if isinstance(missing, str) and missing:
+        top = missing.partition(".")[0]
         return f"install {top}, or add the directory that holds it to rope_contract_pythonpath"
     innermost = frames[-1][0] if frames else None
-    if isinstance(error, KeyError) and innermost is _ENVIRON_LOOKUP:
+    if issubclass(type(error), KeyError) and innermost is _ENVIRON_LOOKUP:
         return f"set the environment variable {error.args[0]}, or give it a default in the script"
     return "mend the line above; it runs here without a launcher around it"

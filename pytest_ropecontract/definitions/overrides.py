@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract.definitions.definition import DefinitionError
 from pytest_ropecontract.definitions.wording import shortened, with_article
+from pytest_ropecontract.errors import representation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,12 +37,13 @@ def check_transferable(overrides: Mapping[str, Any]) -> None:
     for name, value in overrides.items():
         try:
             stranger = _no_json(value)
-        except RecursionError:
+            json.dumps(value, default=str)
+        except (RecursionError, ValueError):  # nested too deeply, or a number of too many digits
             stranger = value
         if stranger is not _NOTHING:
             kind = with_article(type(stranger).__qualname__)
             raise DefinitionError(
-                f"the override {name}={shortened(repr(value))} holds {kind}, "
+                f"the override {name}={shortened(representation(value))} holds {kind}, "
                 "which cannot be passed to a script",
                 remedy="use strings, numbers, booleans, None, and lists and dicts of them",
             )

@@ -14,11 +14,22 @@ from pytest_ropecontract.definitions.argv import argv_of, too_long
 from pytest_ropecontract.definitions.definition import DefinitionError, Expansion
 from pytest_ropecontract.definitions.outcome import ended_early, placed
 from pytest_ropecontract.definitions.overrides import check_transferable
-from pytest_ropecontract.definitions.wording import output_lines
+from pytest_ropecontract.definitions.wording import one_line, output_lines
 from pytest_ropecontract.definitions.worker import shared_worker
+from pytest_ropecontract.definitions.worker_task import BROKEN, FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+# What the script's process tells: its flags, or why there are none.
+_FLAGS: Mapping[str, Any] = {"argv": list, "environment": list}
+_FAILURE: Mapping[str, Any] = {
+    "headline": str,
+    "origin": str | None,
+    "details": list,
+    "remedy": str | None,
+    "environment": list,
+}
 
 
 @dataclass(frozen=True)
@@ -86,6 +97,8 @@ class PythonScript:
         if answer["ended"] == "large":
             raise too_long("model_args() returned")
         told = _told(answer["result"])
+        if told is None and answer["status"] == FAILED:
+            raise _broken(answer["result"], path)
         if told is None:
             raise ended_early(
                 answer,
@@ -108,9 +121,28 @@ def _told(result: str) -> dict[str, Any] | None:
     """Return what the script's process reported, or None where it did not come to that."""
     try:
         told = json.loads(result)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
-    return told if isinstance(told, dict) and told.keys() & {"argv", "headline"} else None
+    if not isinstance(told, dict):
+        return None
+    # A script can write to where this comes from.
+    shape = _FLAGS if "argv" in told else _FAILURE
+    fits = told.keys() == shape.keys() and all(
+        isinstance(told[key], kind) for key, kind in shape.items()
+    )
+    lists = [value for value in told.values() if isinstance(value, list)]
+    return told if fits and all(isinstance(one, str) for each in lists for one in each) else None
+
+
+def _broken(result: str, path: Path) -> DefinitionError:
+    """Tell that a script has broken what its flags would be read with."""
+    _, broken, reason = result.partition(BROKEN)
+    return DefinitionError(
+        "the flags cannot be read after what the script does to its process"
+        + (f": {one_line(reason)}" if broken else ""),
+        origin=str(path),
+        remedy="let it leave Python's own modules, builtins and open files as they are",
+    )
 
 
 def _hanging_line(dump: str, path: Path) -> str:

@@ -2,40 +2,39 @@
 
 from __future__ import annotations
 
-import stat
 from codecs import BOM_UTF8
 from typing import TYPE_CHECKING
 
+from pytest_ropecontract import reading
 from pytest_ropecontract.definitions.definition import DefinitionError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+LARGEST = 16 * 1024 * 1024
+"""In bytes: JSON may write one character of the longest argv as six."""
 
 
 def read_file(path: Path, expected: str) -> bytes:
     """Return a definition file's bytes.
 
     Raises:
-        DefinitionError: There is no such file, it is something else, or it is unreadable.
+        DefinitionError: There is no such file, it is something else, too large or unreadable.
     """
     try:
-        mode = path.stat().st_mode
-        if stat.S_ISREG(mode):
-            return path.read_bytes()
+        return reading.read(path, LARGEST)
     except FileNotFoundError:
-        raise DefinitionError(
-            "the file does not exist", origin=str(path), remedy="check its name"
-        ) from None
+        problem, remedy = "the file does not exist", "check its name"
+        if path.is_symlink():
+            problem, remedy = "the file is a link to nothing", "check what it links to"
     except OSError as error:
-        raise DefinitionError(
-            f"the file cannot be read: {error.strerror}",
-            origin=str(path),
-            remedy="check its permissions",
-        ) from None
-    kind = "a directory" if stat.S_ISDIR(mode) else "a device or a pipe"
-    raise DefinitionError(
-        f"the path is {kind}, not {expected}", origin=str(path), remedy="name a file"
-    )
+        problem, remedy = f"the file cannot be read: {error.strerror}", "check its permissions"
+    except reading.NotAFileError as error:
+        problem, remedy = f"the path is {error}, not {expected}", "name a file"
+    except reading.TooLargeError:
+        problem = f"{expected.partition(' ')[2]} is larger than {LARGEST // 1024**2} MiB"
+        problem, remedy = f"the {problem}", "check its name"
+    raise DefinitionError(problem, origin=str(path), remedy=remedy)
 
 
 def decoded(data: bytes, path: Path, what: str) -> str:

@@ -15,7 +15,7 @@ from pytest_ropecontract.definitions.literal import LiteralArgv
 from pytest_ropecontract.definitions.python_script import PythonScript
 from pytest_ropecontract.definitions.shell_array import ShellArray
 from pytest_ropecontract.definitions.wording import nearest, shown, with_article
-from pytest_ropecontract.errors import RopeContractError
+from pytest_ropecontract.errors import RopeContractError, representation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -93,11 +93,17 @@ class Registry(Mapping[str, Definition]):
                 the number of results is no number above 0.
         """
         made = self._source(name, source)
+        if path is not None and not isinstance(path, Path):
+            raise RopeContractError(
+                f"{representation(name)} cannot be shown under {representation(path)}, "
+                "which is no Path",
+                remedy="give a pathlib.Path, or leave it out",
+            )
         if path is None and isinstance(made, CallableSource):
             path = source_file(made.function)
         if unpacks is not None and (type(unpacks) is not int or unpacks < 1):
             raise RopeContractError(
-                f"{name!r} cannot unpack {unpacks!r} results",
+                f"{representation(name)} cannot unpack {representation(unpacks)} results",
                 remedy="state how many results its attention takes: 1 or 2",
             )
         return self._register(Definition(name, made, path, unpacks=unpacks))
@@ -133,7 +139,11 @@ class Registry(Mapping[str, Definition]):
             RopeContractError: There is no such definition, or the name cannot be used.
         """
         if of not in self:
-            raise self._unknown(f"{name!r} is a variant of {of!r}, which is no definition", of)
+            raise self._unknown(
+                f"{representation(name)} is a variant of {representation(of)}, "
+                "which is no definition",
+                str(of) if type(of) is str else "",
+            )
         parent = self[of]
         merged = {**parent.overrides, **overrides}
         made = Definition(name, parent.source, parent.path, merged, parent.unpacks)
@@ -163,7 +173,8 @@ class Registry(Mapping[str, Definition]):
         if isinstance(source, str | list | tuple):
             return LiteralArgv(source)
         raise RopeContractError(
-            f"{name!r} cannot be expanded from {with_article(type(source).__qualname__)}",
+            f"{representation(name)} cannot be expanded from "
+            f"{with_article(type(source).__qualname__)}",
             remedy="register a function that returns the flags, a string or a list of tokens",
         )
 
@@ -171,7 +182,7 @@ class Registry(Mapping[str, Definition]):
         name = definition.name
         if problem := _name_problem(name):
             raise RopeContractError(
-                f"{name!r} cannot name a definition: {problem}",
+                f"{representation(name)} cannot name a definition: {problem}",
                 origin=None if definition.path is None else self._place(definition),
                 remedy="use letters, digits, '.', '_', '-' and '+', "
                 "beginning with a letter or a digit",

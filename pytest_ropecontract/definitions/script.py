@@ -13,6 +13,7 @@ from pytest_ropecontract.definitions.definition import DefinitionError
 from pytest_ropecontract.definitions.failure import failure
 from pytest_ropecontract.definitions.reading import decoded, read_file
 from pytest_ropecontract.definitions.wording import nearest, one_line, with_article
+from pytest_ropecontract.errors import described
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -104,7 +105,7 @@ def compiled(path: Path) -> Any:
         ) from None
     except (RecursionError, MemoryError) as error:
         raise DefinitionError(
-            f"the script cannot be compiled: {one_line(str(error))}",
+            f"the script cannot be compiled: {described(error)}",
             origin=str(path),
             remedy="split expressions that are nested too deeply",
         ) from None

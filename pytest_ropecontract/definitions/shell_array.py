@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from codecs import BOM_UTF8
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -89,7 +90,7 @@ class ShellArray:
 
     def _expand(self, path: Path, overrides: Mapping[str, Any]) -> Expansion:
         refuse_overrides(overrides, "a shell array")
-        _check_line_ends(path)
+        _check_text(read_file(path, "a script"), path)
         answer = self._run(path, _READ)
         output = answer["output"]
         if answer["ended"] == "large":
@@ -168,11 +169,19 @@ class ShellArray:
         return f"{path}:{lines[-1]}" if lines else None
 
 
-def _check_line_ends(path: Path) -> None:
-    if read_file(path, "a script").partition(b"\n")[0].endswith(b"\r"):
+def _check_text(text: bytes, path: Path) -> None:
+    if text.startswith(BOM_UTF8):
+        raise DefinitionError(
+            "the script begins with a byte order mark, which bash takes for part of its first word",
+            origin=f"{path}:1",
+            remedy="save it as UTF-8 without a mark",
+        )
+    before, windows, _ = text.partition(b"\r\n")
+    if windows:
+        line = before.count(b"\n") + 1
         raise DefinitionError(
             "the script has Windows line ends, which bash takes for part of the flags",
-            origin=f"{path}:1",
+            origin=f"{path}:{line}",
             remedy="save it with Unix line ends",
         )
 

@@ -6,12 +6,14 @@ the middle of a word, and keeps the line feed of a continued line.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _BLANK = " \t\r\n"
+_SPECIAL = re.compile(r"""[ \t\r\n'"\\]""")
 
 
 class QuotingError(ValueError):
@@ -67,8 +69,10 @@ def _word(text: str, position: int) -> tuple[str, int]:
                 parts.append(text[position + 1])
             position += 2
         else:
-            parts.append(char)
-            position += 1
+            special = _SPECIAL.search(text, position + 1)
+            stop = len(text) if special is None else special.start()
+            parts.append(text[position:stop])
+            position = stop
     return "".join(parts), position
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pytest_ropecontract.errors import representation
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
@@ -33,8 +35,8 @@ def with_article(noun: str) -> str:
 
 def call_text(name: str, overrides: Mapping[str, Any]) -> str:
     """Return a call as one would write it: ``model_args(nlayers=2)``."""
-    values = ", ".join(f"{key}={shortened(repr(value))}" for key, value in overrides.items())
-    return f"{name}({values})"
+    values = {key: shortened(representation(value)) for key, value in overrides.items()}
+    return f"{name}({', '.join(f'{key}={text}' for key, text in values.items())})"
 
 
 def seconds(limit: float) -> str:

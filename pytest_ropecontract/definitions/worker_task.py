@@ -13,11 +13,14 @@ import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pytest_ropecontract.definitions.definition import DefinitionError
 from pytest_ropecontract.definitions.environ import environment_reads
 from pytest_ropecontract.definitions.script import expand_script
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 RESULT_FD = 99
 """High enough to be out of the way of a script that uses the low numbers itself."""
@@ -25,27 +28,34 @@ RESULT_FD = 99
 DUMP_SIGNAL = signal.SIGUSR1
 """Makes a Python script that hangs write where it hangs to the result."""
 
-_FAILED = 70
+FAILED = 70
+"""The status where nothing is left of Python that a script's flags could be read with."""
+
+BROKEN = "\0"
+"""Begins the result in that case, before what went wrong."""
+
 _MOST_FDS = 256
 
-# A script may replace these attributes of the modules.
+# A script may replace these attributes of the module.
 _exit = os._exit
 _write = os.write
-_dumps = json.dumps
 
 
-def run_task(request: dict[str, Any], output: int, result: int) -> NoReturn:
+def run_task(
+    request: dict[str, Any], output: int, result: int, *, leave: Callable[[int], NoReturn] = _exit
+) -> NoReturn:
     """Run the task of a request in this process, then end it."""
-    status = _FAILED
+    status = FAILED
     try:
         _detach(output, result)
         if "program" in request:
             _become_bash(request)
         _run_script(request)
         status = 0
-    except BaseException as error:  # noqa: BLE001 - nothing may run on into the worker's loop
-        _say(f"{type(error).__name__}: {error}")
-    _exit(status)
+    except BaseException as error:  # noqa: BLE001 - it may be anything
+        _say(2 if "program" in request else RESULT_FD, f"{BROKEN}{type(error).__name__}: {error}")
+    finally:
+        leave(status)  # whatever is broken, nothing runs on into the worker's loop
 
 
 def _detach(output: int, result: int) -> None:
@@ -85,6 +95,7 @@ def _run_script(request: dict[str, Any]) -> None:
     sys.stdout = _stream(1, "w")
     sys.stderr = _stream(2, "w")
     faulthandler.register(DUMP_SIGNAL, file=RESULT_FD, all_threads=True)
+    own, own_id, dumps, write = os.getpid(), os.getpid, json.dumps, os.write
     answer: dict[str, Any]
     with environment_reads() as asked:
         try:
@@ -99,11 +110,13 @@ def _run_script(request: dict[str, Any]) -> None:
     answer["environment"] = sorted(asked)
     for stream in (sys.stdout, sys.stderr):
         # The script may have closed or replaced it.
-        with suppress(Exception):
+        with suppress(BaseException):
             stream.flush()
-    data = _dumps(answer).encode()
+    if own_id() != own:
+        return  # a fork that the script has made and that returns, too
+    data = dumps(answer).encode()
     while data:
-        data = data[_write(RESULT_FD, data) :]
+        data = data[write(RESULT_FD, data) :]
 
 
 def _stream(number: int, mode: str) -> Any:
@@ -120,6 +133,6 @@ def _set_environment(wanted: dict[str, str]) -> None:
             os.environ[name] = value
 
 
-def _say(text: str) -> None:
+def _say(descriptor: int, text: str) -> None:
     with suppress(OSError):
-        _write(2, f"{text}\n".encode("utf-8", "backslashreplace"))
+        _write(descriptor, text.encode("utf-8", "backslashreplace"))

@@ -72,8 +72,11 @@ def _read(root: Path, line: str) -> list[Launcher]:
         raise RopeContractError(f"{line!r} names no launcher", remedy=_FORM)
     try:
         paths = [path for path in root.glob(match["glob"]) if path.is_file()]
-    except (ValueError, NotImplementedError) as error:
-        raise RopeContractError(f"{match['glob']!r} is no glob: {error}", remedy=_FORM) from None
+    except (ValueError, NotImplementedError, OSError, IndexError) as error:
+        said = error.strerror if isinstance(error, OSError) else error
+        if isinstance(error, IndexError):
+            said = "it names no file"  # of '.', in Python 3.11
+        raise RopeContractError(f"{match['glob']!r} is no glob: {said}", remedy=_FORM) from None
     if not paths:
         raise RopeContractError(
             f"{match['glob']!r} matches no file", remedy="write it relative to the root"

@@ -9,7 +9,7 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pytest_ropecontract.errors import RopeContractError, raised_at
+from pytest_ropecontract.errors import RopeContractError, described, further, raised_at
 from pytest_ropecontract.megatron import machine
 
 if TYPE_CHECKING:
@@ -80,9 +80,12 @@ def add_options(
     with machine.quiet():
         try:
             added = function(parser) or parser
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             raise PipelineError(
-                f"{key}: {name} raised {type(error).__name__}: {error}",
+                f"{key}: {name} raised {described(error)}",
+                details=further(error),
                 remedy="the function gets an argparse parser and adds options to it",
             ) from error
     if not isinstance(added, argparse.ArgumentParser):
@@ -118,14 +121,17 @@ def import_attribute(
                 remedy=f"add its folder to {folders_key}",
             ) from None
         raise _broken(key, name, error) from error
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise _broken(key, name, error) from error
 
 
 def _broken(key: str, name: str, error: BaseException) -> PipelineError:
     return PipelineError(
-        f"{key}: importing {name.partition(':')[0]!r} raised {type(error).__name__}: {error}",
+        f"{key}: importing {name.partition(':')[0]!r} raised {described(error)}",
         origin=raised_at(error),
+        details=further(error),
         remedy="mend the line above; it runs here without a launcher around it",
     )
 

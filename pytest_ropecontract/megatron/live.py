@@ -9,6 +9,7 @@ import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from pytest_ropecontract.errors import described, further
 from pytest_ropecontract.megatron import configuration, machine
 from pytest_ropecontract.megatron.backend import Config, ConfigRefusedError, RefusingParser
 from pytest_ropecontract.megatron.namespaces import copy_of
@@ -71,8 +72,8 @@ class LiveMegatron:
                 self.torch: Any = importlib.import_module("torch")
             except Exception as error:
                 raise SurfaceError(
-                    f"megatron.training cannot be imported: {type(error).__name__}: {error}",
-                    details=output.getvalue().splitlines()[-5:],
+                    f"megatron.training cannot be imported: {described(error)}",
+                    details=[*further(error), *output.getvalue().splitlines()[-5:]],
                     remedy="pip install 'pytest-ropecontract[megatron]' on Python 3.12 or newer, "
                     "or choose a recorded surface",
                 ) from error

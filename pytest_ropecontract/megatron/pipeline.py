@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 from unittest import mock
 
-from pytest_ropecontract.errors import raised_at
+from pytest_ropecontract.errors import described, further, raised_at
 from pytest_ropecontract.megatron import command_line, configuration, machine
 from pytest_ropecontract.megatron.backend import (
     HELP_REFUSED,
@@ -353,7 +353,7 @@ class Pipeline:
         except ArgumentRefusedError:
             raise
         except Exception as error:  # a type function may raise anything
-            raise ArgumentRefusedError(f"{type(error).__name__}: {error}") from error
+            raise ArgumentRefusedError(described(error)) from error
         vars(namespace).update(rank=0, world_size=1)
         return snapshot(vars(namespace))
 
@@ -420,8 +420,9 @@ class Pipeline:
             raise
         except (Exception, SystemExit) as error:
             raise PipelineCallError(
-                f"{key}: {name} raised {type(error).__name__}: {error}",
+                f"{key}: {name} raised {described(error)}",
                 origin=raised_at(error),
+                details=further(error),
                 remedy="list what needs a GPU in rope_contract_stubs, or correct the function",
             ) from error
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from pathlib import Path
+import os
 from typing import TYPE_CHECKING
 
 from pytest_ropecontract.megatron.live import LiveMegatron, is_importable
@@ -12,6 +12,8 @@ from pytest_ropecontract.megatron.surface import SurfaceError
 from pytest_ropecontract.megatron.surface_files import NEWEST, load_file, load_shipped, shipped
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_ropecontract.megatron.backend import Megatron
 
 
@@ -39,7 +41,7 @@ def choose(name: str, root: Path) -> Megatron:
         if name in (known, known.removeprefix("megatron-core-")):
             return _shipped(known)
     if name.endswith(".json") or "/" in name:
-        return RecordedMegatron(load_file(root / Path(name).expanduser()))
+        return RecordedMegatron(load_file(root / os.path.expanduser(name)))  # noqa: PTH111 - it never raises
     raise SurfaceError(
         f"no surface is named {name!r}",
         details=[f"shipped: {', '.join(shipped())}"],

@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_ropecontract import reading
 from pytest_ropecontract.megatron.surface import Surface, SurfaceError, is_record
 from pytest_ropecontract.megatron.surface_reader import MalformedError, check_characters, read
 
@@ -50,15 +51,17 @@ def load_file(path: Path) -> Surface:
         SurfaceError: The file cannot be read, or is no surface of this schema.
     """
     try:
-        with path.open("rb") as file:
-            content = file.read(SIZE_LIMIT + 1)
-        if len(content) > SIZE_LIMIT:
-            raise SurfaceError(
-                f"surface {path.name} is too large: more than {SIZE_LIMIT} bytes",
-                origin=str(path),
-                remedy=_REMEDY,
-            )
-        text = content.decode("utf-8")
+        text = reading.read(path, SIZE_LIMIT).decode("utf-8")
+    except reading.TooLargeError:
+        raise SurfaceError(
+            f"surface {path.name} is too large: more than {SIZE_LIMIT} bytes",
+            origin=str(path),
+            remedy=_REMEDY,
+        ) from None
+    except reading.NotAFileError as error:
+        raise SurfaceError(
+            f"surface {path.name} is {error}, not a file", origin=str(path), remedy=_REMEDY
+        ) from None
     except UnicodeDecodeError:
         raise SurfaceError(
             f"surface {path.name} is not UTF-8 text", origin=str(path), remedy=_REMEDY

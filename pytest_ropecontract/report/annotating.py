@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from pytest_ropecontract import paths
+from pytest_ropecontract import paths, reading
 from pytest_ropecontract.collection import project_of
 from pytest_ropecontract.report.document import finding_document
 
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 # Where a definition begins to say something, where the flag itself is not in its file.
 DEFINING = re.compile(r"\s*(?:async\s+)?def\s+model_args\b|\s*(?:declare\b.*\s)?MODEL_ARGS\+?=")
 PLACE = re.compile(r"  at: (?P<path>.+):(?P<line>\d+)")
+
+
+SIZE_LIMIT = 16 * 1024 * 1024
+"""Of a file whose lines are looked for, in bytes."""
 
 
 class Annotation(NamedTuple):
@@ -120,8 +124,8 @@ def _of_error(error: str, path: str, line: int) -> Annotation:
 
 def _lines(path: Path) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
+        return reading.read(path, SIZE_LIMIT).decode("utf-8", "replace").splitlines()
+    except (OSError, reading.UnusableFileError):
         return []
 
 

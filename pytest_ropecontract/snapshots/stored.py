@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import stat
 from typing import TYPE_CHECKING
 
-from pytest_ropecontract import writing
+from pytest_ropecontract import reading, writing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,14 +23,11 @@ def read(path: Path) -> str | None:
         UnusableSnapshotError: It is no file, or holds what was never written.
     """
     try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode):
-            raise UnusableSnapshotError(
-                "is a folder" if stat.S_ISDIR(found.st_mode) else "is a device or a pipe"
-            )
-        if found.st_size > LARGEST:
-            raise UnusableSnapshotError(f"is larger than {LARGEST // 1024**2} MiB")
-        data = path.read_bytes()
+        data = reading.read(path, LARGEST)
+    except reading.NotAFileError as error:
+        raise UnusableSnapshotError(f"is {error}") from None
+    except reading.TooLargeError:
+        raise UnusableSnapshotError(f"is larger than {LARGEST // 1024**2} MiB") from None
     except FileNotFoundError:
         if path.is_symlink():
             raise UnusableSnapshotError("is a link to nothing") from None

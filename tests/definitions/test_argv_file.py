@@ -90,6 +90,4 @@ def test_overrides_are_refused(project):
 def test_directory(project):
     project.write("kimi-k2.txt/x")
     project.registry.add_file(project.models / "kimi-k2.txt")
-    assert (
-        project.failure("kimi-k2").headline == "kimi-k2: the path is a directory, not an argv file"
-    )
+    assert project.failure("kimi-k2").headline == "kimi-k2: the path is a folder, not an argv file"

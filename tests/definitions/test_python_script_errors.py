@@ -140,7 +140,7 @@ CASES = {
     ),
     "closes-everything": (
         "import os\n" + body("os.closerange(0, 1000)", "return '--a'"),
-        "kimi-k2: ended its process with status 70 before model_args() returned",
+        "kimi-k2: the flags cannot be read after what the script does to its process",
         None,
     ),
     "needs-an-argument": (
@@ -303,7 +303,7 @@ def test_output_of_a_process_that_ended_early_is_shown(project):
 def test_directory(project):
     project.write("kimi-k2.py/x")
     project.registry.add_file(project.models / "kimi-k2.py")
-    assert project.failure("kimi-k2").headline == "kimi-k2: the path is a directory, not a script"
+    assert project.failure("kimi-k2").headline == "kimi-k2: the path is a folder, not a script"
 
 
 def test_pipe(project):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -387,7 +388,7 @@ def test_a_file_that_is_not_there(tmp_path: Path):
 
 
 def test_a_folder_is_no_surface(tmp_path: Path):
-    with pytest.raises(SurfaceError, match=r"^surface .+ cannot be read: Is a directory\n"):
+    with pytest.raises(SurfaceError, match=r"^surface .+ is a folder, not a file\n"):
         load_file(tmp_path)
 
 
@@ -409,9 +410,16 @@ def test_a_file_that_is_too_large_is_not_parsed(tmp_path: Path):
     assert caught.value.headline == "surface large.json is too large: more than 8388608 bytes"
 
 
-def test_a_file_without_end_is_too_large():
-    with pytest.raises(SurfaceError, match=r"^surface zero is too large"):
+def test_a_device_is_no_surface():
+    with pytest.raises(SurfaceError, match=r"^surface zero is a device or a pipe, not a file\n"):
         load_file(Path("/dev/zero"))
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path):
+    os.mkfifo(tmp_path / "pipe.json")
+
+    with pytest.raises(SurfaceError, match=r"^surface pipe.json is a device or a pipe, not a"):
+        load_file(tmp_path / "pipe.json")
 
 
 class TestConditions:

@@ -1,41 +1,16 @@
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import shutil
-import sys
 import tomllib
 
+import every_module  # noqa: F401
 import pytest
-from plugin_project import EXAMPLE, Project
-
-import pytest_ropecontract
-
-# In a worker of pytest-xdist, syrupy takes the runs inside for those of workers, too.
-WORKER = "PYTEST_XDIST_WORKER"
-
-
-def _import_everything() -> None:
-    """Import what is imported lazily: a run in this process drops what it imports itself."""
-    for module in pkgutil.walk_packages(
-        pytest_ropecontract.__path__, f"{pytest_ropecontract.__name__}."
-    ):
-        if "recording" not in module.name:
-            importlib.import_module(module.name)
-
-
-_import_everything()
+from plugin_project import EXAMPLE, Project, isolate
 
 
 @pytest.fixture(autouse=True)
 def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let nothing of this run's own settings reach the runs inside."""
-    for name in ("ROPE_CONTRACT_SURFACE", "PYTEST_ADDOPTS", "PYTEST_PLUGINS", "CI", WORKER):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("COLUMNS", "80")
-    # A test file that is written again within a second would be taken from its bytecode.
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    isolate(monkeypatch)
 
 
 @pytest.fixture

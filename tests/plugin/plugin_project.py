@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,18 @@ YARN = f"{MLA} --rope-type yarn --rotary-scaling-factor 4 --mscale 1.0 --mscale-
 REPORT = "--rope-contract-report=report.json"
 # Items with tests of their own, which are not run here.
 OTHERS = ("test_checkpoint", "test_arity", "test_omissions", "test_snapshot", "test_launch")
+# In a worker of pytest-xdist, syrupy takes the runs inside for those of workers, too.
+WORKER = "PYTEST_XDIST_WORKER"
+
+
+def isolate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nothing of this run's own settings reach the runs inside."""
+    for name in ("ROPE_CONTRACT_SURFACE", "PYTEST_ADDOPTS", "PYTEST_PLUGINS", "CI", WORKER):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+    # A test file that is written again within a second would be taken from its bytecode.
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
 
 
 class Project:

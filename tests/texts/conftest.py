@@ -5,25 +5,14 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from typing import TYPE_CHECKING, Any
 
+import every_module  # noqa: F401
 import pytest
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-import pytest_ropecontract
-
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
-
-
-# A run of pytest inside of this process drops what it imports first.
-for _module in pkgutil.walk_packages(
-    pytest_ropecontract.__path__, f"{pytest_ropecontract.__name__}."
-):
-    if "recording" not in _module.name:
-        importlib.import_module(_module.name)
 
 
 class TextExtension(SingleFileSnapshotExtension):

@@ -87,6 +87,11 @@ several(
     is_killed=expanded(
         "import os, signal\n\ndef model_args():\n    os.kill(os.getpid(), signal.SIGKILL)\n"
     ),
+    breaks_python=expanded("import builtins\n\ndef model_args():\n    del builtins.sorted\n"),
+    returns_what_cannot_be_read=expanded(
+        "class Kind(type):\n    __hash__ = None\n\nclass Flags(metaclass=Kind):\n    pass\n\n"
+        "def model_args():\n    return Flags()\n"
+    ),
     ends_its_process=expanded("import os\n\ndef model_args():\n    os._exit(3)\n"),
     has_no_function=expanded("MODEL_ARGS = ['--num-layers', '2']\n"),
     has_no_function_but_a_list=expanded("model_args = ['--num-layers', '2']\n"),
@@ -111,6 +116,7 @@ several(
     array_is_associative=expanded("declare -A MODEL_ARGS=([a]=b)\n", "kimi-k2.sh"),
     array_is_not_utf8=expanded(b"MODEL_ARGS=(--name $'\\xff')\n", "kimi-k2.sh"),
     shell_exits=expanded("set -e\nfalse\nMODEL_ARGS=(--num-layers 2)\n", "kimi-k2.sh"),
+    shell_begins_with_a_mark=expanded(b"\xef\xbb\xbfMODEL_ARGS=(--x)\n", "kimi-k2.sh"),
     shell_has_windows_line_ends=expanded("MODEL_ARGS=(--x)\r\n", "kimi-k2.sh"),
     shell_has_a_syntax_error=expanded("fi\nMODEL_ARGS=(--x)\n", "kimi-k2.sh"),
     shell_has_a_flag_outside=expanded("MODEL_ARGS=(--x)\n--rotary-base 1\n", "kimi-k2.sh"),
@@ -157,6 +163,17 @@ def registered(*names_and_sources: tuple[str, Any], **more: Any):
     return register
 
 
+class Own:
+    """A source of a project's own."""
+
+    def __init__(self, gives: Callable[[], object]) -> None:
+        self.gives = gives
+
+    def expand(self, overrides: object) -> object:
+        del overrides
+        return self.gives()
+
+
 several(
     "registry",
     two_of_one_name=registered(("kimi-k2", TOKENS), ("kimi-k2", TOKENS)),
@@ -164,6 +181,13 @@ several(
     name_cannot_be_one=registered(("moonshot/kimi k2", TOKENS)),
     source_is_none=registered(("kimi-k2", 7)),
     unpacks_no_number=registered(("kimi-k2", TOKENS), unpacks="two"),
+    path_is_a_text=registered(("kimi-k2", TOKENS), path="models/kimi-k2.py"),
+    own_source_raises=lambda folder: registered(("kimi-k2", Own(lambda: 1 // 0)))(folder)[
+        "kimi-k2"
+    ].expand(),
+    own_source_gives_a_list=lambda folder: registered(("kimi-k2", Own(lambda: TOKENS)))(folder)[
+        "kimi-k2"
+    ].expand(),
     no_such_name=lambda folder: Registry(folder)["kimi-k2"],
     near_name=lambda folder: registered(("kimi-k2", TOKENS))(folder)["kimi-k3"],
     glob_matches_nothing=lambda folder: registered(("kimi-k2", TOKENS))(folder).select(["glm-*"]),
@@ -267,6 +291,7 @@ several(
     is_too_large=lambda folder: surface_files.load_file(
         write(folder, "ours.json", b" " * (surface_files.SIZE_LIMIT + 1))
     ),
+    is_a_folder=surface_files.load_file,
     is_nested_too_deeply=lambda folder: surface_files.load_file(
         write(folder, "ours.json", "[" * 100_000)
     ),

@@ -8,6 +8,8 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pytest_ropecontract import reading
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
@@ -144,9 +146,11 @@ class Sources:
 
 def _tree(path: Path) -> ast.Module:
     try:
-        if path.stat().st_size > SIZE_LIMIT:
-            raise UnreadableAdapterError(f"{path.name} is too large")
-        return ast.parse(path.read_bytes(), filename=str(path))
+        return ast.parse(reading.read(path, SIZE_LIMIT), filename=str(path))
+    except reading.TooLargeError:
+        raise UnreadableAdapterError(f"{path.name} is too large") from None
+    except reading.NotAFileError as error:
+        raise UnreadableAdapterError(f"{path.name} is {error}, not a file") from None
     except SyntaxError as error:
         raise UnreadableAdapterError(
             f"{path.name}:{error.lineno or 0} is not Python: {error.msg}"

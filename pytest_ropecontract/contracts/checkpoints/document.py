@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import stat
 from typing import TYPE_CHECKING, Any
 
+from pytest_ropecontract import reading
 from pytest_ropecontract.errors import RopeContractError
 
 if TYPE_CHECKING:
@@ -34,37 +33,20 @@ def load(path: Path, name: str) -> dict[str, Any]:
             JSON, or is no object; the headline says which.
     """
     try:
-        content = _content(path, name)
+        content = reading.read(path, SIZE_LIMIT)
     except OSError as error:
         raise CheckpointError(f"{name} cannot be read: {error.strerror}", remedy=REMEDY) from None
-    except ValueError:
+    except reading.NotAFileError:
+        raise CheckpointError(f"{name} is no file", remedy=REMEDY) from None
+    except reading.TooLargeError:
         raise CheckpointError(
-            f"{name} cannot be read: its path has a null character", remedy=REMEDY
+            f"{name} is too large: more than {SIZE_LIMIT // 1024**2} MB", remedy=REMEDY
         ) from None
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise CheckpointError(f"{name} is not UTF-8 text", remedy=REMEDY) from None
     return parse(text, name)
-
-
-def _content(path: Path, name: str) -> bytes:
-    """Read a file without waiting for one that never ends, or never begins.
-
-    Raises:
-        OSError: It cannot be opened.
-        CheckpointError: It is not a file, or too large.
-    """
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise CheckpointError(f"{name} is no file", remedy=REMEDY)
-        content = file.read(SIZE_LIMIT + 1)
-    if len(content) > SIZE_LIMIT:
-        raise CheckpointError(
-            f"{name} is too large: more than {SIZE_LIMIT // 1024**2} MB", remedy=REMEDY
-        )
-    return content
 
 
 def parse(text: str, name: str) -> dict[str, Any]:

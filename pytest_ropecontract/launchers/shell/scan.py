@@ -12,6 +12,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
+from pytest_ropecontract import reading
 from pytest_ropecontract.launchers.recording import Stop
 
 if TYPE_CHECKING:
@@ -43,17 +44,24 @@ _REMEDY = (
 )
 
 
+def _unread(error: Exception) -> str:
+    """Say why a script is not read."""
+    if isinstance(error, reading.TooLargeError):
+        return "is too large to be looked at"
+    if isinstance(error, OSError):
+        return f"cannot be read: {error.strerror}"
+    return f"is {error}, not a script"
+
+
 def scan(path: Path, root: Path) -> Stop | None:
     """Return why a script is not run without the kernel's guard, or None."""
     try:
-        text = path.read_bytes()
-    except OSError as error:
-        return _refusal(f"cannot be read: {error.strerror}", path, root)
+        text = reading.read(path, _LARGEST)
+    except (OSError, reading.UnusableFileError) as error:
+        return _refusal(_unread(error), path, root)
     parser = _parser()
     if parser is None:
         return _refusal("cannot be looked at without pytest-ropecontract[launchers]", path, root)
-    if len(text) > _LARGEST:
-        return _refusal("is too large to be looked at", path, root)
     for pattern, what in ((_NETWORK, "names a network device"), (_OURS, "names the recorder")):
         found = pattern.search(text)
         if found:

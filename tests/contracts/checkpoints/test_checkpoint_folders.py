@@ -66,7 +66,7 @@ def test_folder_of_a_checkpoint_that_is_broken(tmp_path: Path) -> None:
 def test_folder_whose_config_is_a_folder(tmp_path: Path) -> None:
     (tmp_path / "config.json").mkdir()
 
-    with pytest.raises(CheckpointError, match=f"^{NAME}/config.json cannot be read"):
+    with pytest.raises(CheckpointError, match=f"^{NAME}/config.json is no file"):
         load(tmp_path, NAME)
 
 

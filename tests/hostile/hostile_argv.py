@@ -1,0 +1,73 @@
+"""Argv files that do harm, and what is said of each; where nothing is, it has good flags."""
+
+from __future__ import annotations
+
+from hostile_python import PLAIN, Catalogue
+
+GOOD = PLAIN.encode()
+ODD = None
+"""It is argv, and what is wrong with it is the parser's to say."""
+NOTHING = "the argv file holds no tokens"
+
+FILES: Catalogue = {
+    "empty": (b"", NOTHING),
+    "blank": (b" \n\t\r\n", NOTHING),
+    "comments": (b"# --a\n#\n", NOTHING),
+    "nul": (b"--a \0 b", "the argv file holds a NUL character in token \\0 (index 1)"),
+    "only-nul": (bytes(1_000), "the argv file holds a NUL character in token"),
+    "nul-in-json": (b'"--a\\u0000b"', "the argv file holds a NUL character in token --a\\0b"),
+    "bom": (b"\xef\xbb\xbf" + GOOD, ""),
+    "two-boms": (b"\xef\xbb\xbf" * 2 + GOOD, ODD),
+    "only-a-bom": (b"\xef\xbb\xbf", NOTHING),
+    "utf-16": (PLAIN.encode("utf-16"), "the argv file is not UTF-8: byte 0xff in line 1"),
+    "utf-16-le": (PLAIN.encode("utf-16-le"), "the argv file holds a NUL character in token"),
+    "utf-32": (PLAIN.encode("utf-32-be"), "the argv file holds a NUL character in token"),
+    "latin-1": (b"--a\n--b \xe4", "the argv file is not UTF-8: byte 0xe4 in line 2"),
+    "surrogate": (b"\xed\xa0\x80", "the argv file is not UTF-8: byte 0xed in line 1"),
+    "surrogate-in-json": (b'"--\\ud800"', ODD),
+    "cut-in-a-character": (b"--a \xe2\x82", "the argv file is not UTF-8: byte 0xe2 in line 1"),
+    "elf": (b"\x7fELF\x02\x01\x01" + bytes(9), "the argv file holds a NUL character"),
+    "gzip": (b"\x1f\x8b\x08\x00", "the argv file is not UTF-8: byte 0x8b in line 1"),
+    "windows": (GOOD.replace(b" ", b"\r\n"), ""),
+    "old-mac": (GOOD.replace(b" ", b"\r"), ""),
+    "vertical-tabs": (GOOD.replace(b" ", b"\v"), ODD),
+    "line-separators": ("--a\u2028--b".encode(), ODD),
+    "no-break-space": ("--num-layers\u00a02".encode(), ODD),
+    "escape": (b"--\x1b[2J", ODD),
+    "right-to-left": ("--\u202e".encode(), ODD),
+    "single-quote": (b"--a '", "the argv file is wrongly quoted in line 1"),
+    "double-quote": (b'--a\n--b "x\n', "the argv file is wrongly quoted in line 2"),
+    "backslash": (b"--a \\", "the argv file is wrongly quoted in line 1"),
+    "substitution": (b"--a $(rm -rf x) `id`", ODD),
+    "variable": (b"--num-layers $HOME", ODD),
+    "empty-token": (b"''", ODD),
+    "json": (b'"--num-layers"\n"2"\n', ODD),
+    "json-then-text": (b'"--a"\n--b\n', "line 2 of the argv file is no JSON string, as line 1 is"),
+    "json-then-number": (b'"--a"\n1\n', "line 2 of the argv file is no JSON string"),
+    "json-cut": (b'"--a"\n"--b\n', "line 2 of the argv file is no JSON string"),
+    "json-twice-a-line": (b'"--a" "--b"\n', ODD),
+    "json-array": (b'["--a"]\n', ODD),
+    "json-object": (b'{"--a": 1}\n', ODD),
+    "json-nesting": (b"[" * 100_000, ODD),
+    "json-number": (b"1e999\n", ODD),
+    "long-token": (b"x" * 2_100_000, "the argv file holds more than 2 MiB of argv"),
+    "many-tokens": ((b"x" * 200 + b" ") * 11_000, "the argv file holds more than 2 MiB of argv"),
+    "many-lines": (b"\n" * 100_000 + GOOD, ""),
+    "long-comment": (b"# " + b"x" * 2_000_000 + b"\n" + GOOD, ""),
+    "many-quotes": (b"''" * 50_000, ODD),
+    "too-large": (b" " * 17 * 1024 * 1024, "the argv file is larger than 16 MiB"),
+    "option-of-python": (b"--help", ODD),
+    "version": (b"--version", ODD),
+    "only-dashes": (b"-- --num-layers 2", ODD),
+    "files-of-flags": (b"@/etc/passwd", ODD),
+    "percent": (b"--num-layers %(prog)s %s", ODD),
+    "nan": (b"--rotary-base nan --num-layers 2", ODD),
+    "infinite": (b"--rotary-percent 1e999", ODD),
+    "huge": (b"--rotary-base " + b"9" * 5_000, ODD),
+    "negative": (b"--num-layers -1 --hidden-size -5", ODD),
+    "zero-heads": (b"--num-layers 2 --hidden-size 64 --num-attention-heads 0", ODD),
+    "huge-layers": (b"--num-layers 1" + b"0" * 18, ODD),
+    "layer-freq-code": (b"--moe-layer-freq __import__('os').abort()", ODD),
+    "layer-freq-huge": (b"--moe-layer-freq ([0]*10**9)", ODD),
+    "yarn-of-text": (b"--rope-type yarn --rotary-scaling-factor x", ODD),
+}
