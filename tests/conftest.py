@@ -10,4 +10,4 @@ from hypothesis import settings
 settings.register_profile("no-deadline", settings(), deadline=None)
 settings.load_profile("no-deadline")
 
-pytest_plugins = ["pytester", "left_behind"]
+pytest_plugins = ["pytester", "suite_traces"]

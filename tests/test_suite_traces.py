@@ -49,7 +49,7 @@ def test_every_trace_is_named(pytester: pytest.Pytester, monkeypatch: pytest.Mon
     pytester.makepyfile(test_leaving=LEAVING)
 
     done = pytester.runpytest_subprocess(
-        "-p", "left_behind", "-p", "no:randomly", "-p", "no:warnings"
+        "-p", "suite_traces", "-p", "no:randomly", "-p", "no:warnings"
     )
 
     done.assert_outcomes(passed=len(NAMED) + 1, errors=len(NAMED))
