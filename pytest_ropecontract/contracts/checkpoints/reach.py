@@ -227,12 +227,13 @@ class Reach:
                 yield tokens
 
     def _width(self, rope: RopeConfig, width: int, *, mla: bool) -> Iterator[tuple[str, ...]]:
-        percent = rope.rotary_percent or 1.0
-        if rope.rotary_dim:
-            whole = round(rope.rotary_dim / percent) if percent < 1 else rope.rotary_dim
-            # Multi-latent attention has a part of its own for rotation, which is rotated whole.
-            if width <= whole and (not mla or width == whole):
-                yield from self._stated("rotary_percent", width / whole)
+        rotated, percent = rope.rotary_dim or 0, rope.rotary_percent or 1.0
+        whole = round(rotated / percent) if percent < 1 else rotated
+        # A fraction that leaves nothing of a head does not tell how wide it is.
+        share = width / whole if whole else 1.0
+        # Multi-latent attention has a part of its own for rotation, which is rotated whole.
+        if share == 1 or (share < 1 and not mla):
+            yield from self._stated("rotary_percent", share)
         yield from self._stated("qk_pos_emb_head_dim" if mla else "kv_channels", width)
 
     def _mscales(

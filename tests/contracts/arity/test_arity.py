@@ -365,6 +365,19 @@ GUARDED = [
     """,
     """\
     FORWARD
+            out = self.rotary_pos_emb(length)
+            if isinstance(out, torch.Tensor):
+                return out
+            table, mscale = out
+    """,
+    """\
+    FORWARD
+            out = self.rotary_pos_emb(length)
+            if out is None:
+                table, mscale = out
+    """,
+    """\
+    FORWARD
             for self.table in (self.rotary_pos_emb(n) for n in hidden):
                 pass
     """,
@@ -512,6 +525,7 @@ UNGUARDED_WAYS = [
     ("if self.config.rope_type > 'a':", "    table, mscale = self.rotary_pos_emb(length)"),
     ("out = self.rotary_pos_emb(length)", "if out is not None:", "    table, mscale = out"),
     ("if hidden:", "    return", "table, mscale = self.rotary_pos_emb(length)"),
+    ("use(self.rotary_pos_emb(length)[1])",),
     ("table: Tensor", "table, mscale = self.rotary_pos_emb(length)"),
 ]
 
