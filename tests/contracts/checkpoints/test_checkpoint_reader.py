@@ -336,8 +336,10 @@ def test_unknown_key_whose_effect_cannot_be_computed() -> None:
     messages = problems(yarn(factor=10**400, attn_factor=0.5))
 
     assert [one for one in messages if "attn_factor" in one] == [
-        "rope_scaling.attn_factor is 0.5, a key that transformers does not read; "
-        "did you mean attention_factor?"
+        (
+            "rope_scaling.attn_factor is 0.5, a key that transformers does not read; "
+            "did you mean attention_factor?"
+        )
     ]
 
 
@@ -353,8 +355,10 @@ def test_null_parameters_of_layers_that_nothing_names() -> None:
     blocks = {"full_attention": {"rope_theta": 10000}, "sliding_attention": None}
 
     assert problems({"head_dim": 64, "rope_parameters": blocks}) == [
-        "rope_parameters.sliding_attention is null, and no layer_types say which layers are not "
-        "rotated"
+        (
+            "rope_parameters.sliding_attention is null, and no layer_types say which layers are not "
+            "rotated"
+        )
     ]
 
 
@@ -367,7 +371,9 @@ def test_null_parameters_of_layers_that_there_are_none_of() -> None:
 
 def test_width_of_layers_that_see_everything() -> None:
     config = {
-        **{"model_type": "gemma4_text", "head_dim": 256, "global_head_dim": 512},
+        "model_type": "gemma4_text",
+        "head_dim": 256,
+        "global_head_dim": 512,
         "rope_parameters": {
             "full_attention": {"rope_theta": 1e6},
             "sliding_attention": {"rope_theta": 1e4},
@@ -381,8 +387,12 @@ def test_width_of_layers_that_see_everything() -> None:
 
 def test_compressed_layers_that_there_are_none_of() -> None:
     config = {
-        **{"model_type": "deepseek_v4", "rope_theta": 10000, "compress_rope_theta": 160000},
-        **{"qk_rope_head_dim": 64, "num_hidden_layers": 2, "compress_ratios": [0, 0]},
+        "model_type": "deepseek_v4",
+        "rope_theta": 10000,
+        "compress_rope_theta": 160000,
+        "qk_rope_head_dim": 64,
+        "num_hidden_layers": 2,
+        "compress_ratios": [0, 0],
     }
 
     (rope,) = read(config).ropes
