@@ -137,7 +137,6 @@ class _Run:
             for descriptor, _ in self.poll.poll(left * 1000 + 1):
                 if descriptor == _REQUESTS:
                     # Whoever asked is gone: nobody waits for an answer.
-                    processes.end(self.pid)
                     sys.exit(0)
                 if descriptor == self.wake:
                     with suppress(BlockingIOError):

@@ -356,8 +356,8 @@ def test_null_parameters_of_layers_that_nothing_names() -> None:
 
     assert problems({"head_dim": 64, "rope_parameters": blocks}) == [
         (
-            "rope_parameters.sliding_attention is null, and no layer_types say which layers are not "
-            "rotated"
+            "rope_parameters.sliding_attention is null, and no layer_types say which layers are "
+            "not rotated"
         )
     ]
 
