@@ -234,9 +234,9 @@ def configure(*argv: str, **changes: Any) -> dict[str, Any]:
 
 def test_class_whose_condition_never_holds_is_chosen_where_it_is_the_last():
     (latent, common) = SURFACE.classes
-    never = replace(common, when={"num_layers": ["never"]})
+    never = common._replace(when={"num_layers": ["never"]})
 
-    assert configuration.choose_class(replace(SURFACE, classes=(latent, never)), {}) is never
+    assert configuration.choose_class(SURFACE._replace(classes=(latent, never)), {}) is never
 
 
 def test_the_class_follows_from_the_attention():
