@@ -64,6 +64,8 @@ class Pulling:
             "HOME": str(self.home),
             "HF_ENDPOINT": endpoint,
             "NO_PROXY": "*",
+            # Where this process is measured for coverage, so is that one.
+            **{name: value for name, value in os.environ.items() if name.startswith("COVERAGE_")},
         }
 
     def __call__(self, *argv: str, limit: str = "50", **environ: str):
