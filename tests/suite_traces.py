@@ -130,11 +130,11 @@ def _kept() -> tuple[set[str], set[str]]:
     """Return the files and the process of the worker that runs definitions, kept to the end."""
     module = sys.modules.get(WORKER)
     worker = None if module is None else module.shared_worker()
-    process = None if worker is None else worker._process
-    if worker is None or process is None:
+    helper = None if worker is None else worker._helper
+    if helper is None:
         return set(), set()
-    files = {str(one.fileno()) for one in (process.stdin, process.stderr)}
-    return {*files, str(worker._answers)}, {str(process.pid)}
+    files = {str(one.fileno()) for one in (helper.requests, helper.complaints)}
+    return {*files, str(helper.answers)}, {str(helper.process.pid)}
 
 
 def _of_libraries(descriptors: set[str]) -> bool:

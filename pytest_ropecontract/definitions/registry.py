@@ -66,11 +66,6 @@ class Registry(Mapping[str, Definition]):
     def __len__(self) -> int:
         return len(self._definitions)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All names, sorted."""
-        return tuple(self)
-
     def add(
         self,
         name: str,

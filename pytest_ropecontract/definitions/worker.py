@@ -12,8 +12,9 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 from pytest_ropecontract.definitions.definition import DefinitionError
 from pytest_ropecontract.definitions.wording import one_line
@@ -36,6 +37,16 @@ serve(answers)
 """
 
 
+@dataclass(frozen=True)
+class _Helper:
+    """The helper process, and the pipes to and from it."""
+
+    process: subprocess.Popen[bytes]
+    requests: IO[bytes]
+    complaints: IO[bytes]
+    answers: int
+
+
 class Worker:
     """A long-lived helper process that runs every request in a fork of itself.
 
@@ -45,13 +56,12 @@ class Worker:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._answers = -1
+        self._helper: _Helper | None = None
 
     @property
     def pid(self) -> int | None:
         """The helper's process id, or None while there is none."""
-        return None if self._process is None else self._process.pid
+        return None if self._helper is None else self._helper.process.pid
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         """Run one request.
@@ -62,8 +72,8 @@ class Worker:
         data = json.dumps(request).encode() + b"\n"
         with self._lock:
             try:
-                self._send(data)
-                line = self._receive(request["time_limit"] + _PATIENCE)
+                helper = self._send(data)
+                line = _receive(helper.answers, request["time_limit"] + _PATIENCE)
             except BaseException:
                 # An answer that comes later would be taken for that of the next request.
                 self._end()
@@ -80,43 +90,38 @@ class Worker:
 
     def forget(self) -> None:
         """Let go of a helper that belongs to the process this one was forked from."""
-        process, self._process = self._process, None
-        if process is not None:
-            process.returncode = 0
-            for stream in (process.stdin, process.stderr):
-                if stream is not None:
-                    stream.close()
-            os.close(self._answers)
+        helper, self._helper = self._helper, None
+        if helper is not None:
+            helper.process.returncode = 0
+            helper.requests.close()
+            helper.complaints.close()
+            os.close(helper.answers)
         self._lock = threading.Lock()
 
-    def _send(self, data: bytes) -> None:
-        if self._process is not None and self._process.poll() is not None:
+    def _send(self, data: bytes) -> _Helper:
+        if self._helper is not None and self._helper.process.poll() is not None:
             self._end()
-        if self._process is None:
-            self._start()
+        helper = self._helper or self._start()
         try:
-            self._write(data)
+            helper.requests.write(data)
         except BrokenPipeError:
             self._end()
-            self._start()
+            helper = self._start()
             # One that ends at once gives no answer, which says how it ended.
             with suppress(BrokenPipeError):
-                self._write(data)
+                helper.requests.write(data)
+        return helper
 
-    def _write(self, data: bytes) -> None:
-        if self._process is not None and self._process.stdin is not None:
-            self._process.stdin.write(data)
-
-    def _start(self) -> None:
+    def _start(self) -> _Helper:
         if not sys.executable:
             raise DefinitionError(
                 "there is no Python to run definitions with: sys.executable is empty",
                 remedy="run pytest with a Python executable",
             )
-        self._answers, theirs = os.pipe()
+        answers, theirs = os.pipe()
         package = Path(__file__).parent.parent
         try:
-            self._process = subprocess.Popen(  # noqa: S603 - this Python, with code from here
+            process = subprocess.Popen(  # noqa: S603 - this Python, with code from here
                 [sys.executable, "-P", "-c", _START, str(theirs), str(package)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
@@ -127,29 +132,16 @@ class Worker:
                 start_new_session=True,
             )
         except OSError as error:
-            os.close(self._answers)
+            os.close(answers)
             raise DefinitionError(
                 f"the process that runs definitions cannot be started: {error}",
                 remedy="check the Python executable and the limit on processes",
             ) from None
         finally:
             os.close(theirs)
-
-    def _receive(self, patience: float) -> bytes | None:
-        """Return the next line of the helper, or None when there will be none."""
-        deadline = time.monotonic() + patience
-        waiting = select.poll()
-        waiting.register(self._answers, select.POLLIN)
-        line = bytearray()
-        while (left := deadline - time.monotonic()) > 0:
-            if waiting.poll(left * 1000 + 1):
-                chunk = os.read(self._answers, _CHUNK)
-                if not chunk:
-                    return None
-                line += chunk
-                if chunk.endswith(b"\n"):
-                    return bytes(line)
-        return None
+        requests, complaints = (cast("IO[bytes]", pipe) for pipe in (process.stdin, process.stderr))
+        self._helper = _Helper(process, requests, complaints, answers)
+        return self._helper
 
     def _death(self) -> DefinitionError:
         status, said = self._end()
@@ -166,25 +158,40 @@ class Worker:
 
     def _end(self) -> tuple[int, str]:
         """End the helper. Return its exit status and what it wrote to standard error."""
-        process, self._process = self._process, None
-        if process is None:
+        helper, self._helper = self._helper, None
+        if helper is None:
             return 0, ""
+        process = helper.process
         with suppress(OSError):
-            if process.stdin is not None:
-                process.stdin.close()
+            helper.requests.close()
         try:
             # The end of its input makes the helper kill what it runs, and end itself.
             status = process.wait(_PATIENCE / 2)
         except subprocess.TimeoutExpired:
             process.kill()
             status = process.wait()
-        os.close(self._answers)
-        said = b""
-        if process.stderr is not None:
-            os.set_blocking(process.stderr.fileno(), False)
-            said = process.stderr.read(_CHUNK) or b""
-            process.stderr.close()
+        os.close(helper.answers)
+        os.set_blocking(helper.complaints.fileno(), False)
+        said = helper.complaints.read(_CHUNK) or b""
+        helper.complaints.close()
         return status, said.decode("utf-8", "replace")
+
+
+def _receive(answers: int, patience: float) -> bytes | None:
+    """Return the next line of the helper, or None when there will be none."""
+    deadline = time.monotonic() + patience
+    waiting = select.poll()
+    waiting.register(answers, select.POLLIN)
+    line = bytearray()
+    while (left := deadline - time.monotonic()) > 0:
+        if waiting.poll(left * 1000 + 1):
+            chunk = os.read(answers, _CHUNK)
+            if not chunk:
+                return None
+            line += chunk
+            if chunk.endswith(b"\n"):
+                return bytes(line)
+    return None
 
 
 def signal_name(number: int) -> str:
@@ -197,8 +204,7 @@ def signal_name(number: int) -> str:
 
 _shared = Worker()
 atexit.register(_shared.close)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_shared.forget)
+os.register_at_fork(after_in_child=_shared.forget)
 
 
 def shared_worker() -> Worker:

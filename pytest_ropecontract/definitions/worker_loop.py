@@ -27,8 +27,9 @@ OUTPUT_KEPT = 64 * 1024
 RESULT_LIMIT = 32 * 1024 * 1024
 
 _REQUESTS = 0
-_CHUNK = 64 * 1024
-_DRAINED = 64
+_CHUNK = 1024 * 1024
+"""As much as a pipe can hold, so that one read takes all that there is."""
+
 _DUMP_PATIENCE = 0.5
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -136,7 +137,6 @@ class _Run:
             for descriptor, _ in self.poll.poll(left * 1000 + 1):
                 if descriptor == _REQUESTS:
                     # Whoever asked is gone: nobody waits for an answer.
-                    processes.end(self.pid)
                     sys.exit(0)
                 if descriptor == self.wake:
                     with suppress(BlockingIOError):
@@ -164,10 +164,8 @@ class _Run:
 
     def _drain(self) -> None:
         """Take what the ended processes have left in the pipes, which is not much."""
-        for descriptor in (self.output, self.result):
-            for _ in range(_DRAINED):
-                if not self._take(descriptor):
-                    break
+        self._take(self.output)
+        self._take(self.result)
 
     def _dump(self) -> None:
         with suppress(ProcessLookupError):
@@ -189,4 +187,4 @@ def _process_control() -> Callable[[int, int], object]:
 
             prctl: Callable[[int, int], object] = ctypes.CDLL(None).prctl
             return prctl
-    return lambda _option, _value: None
+    return lambda _option, _value: None  # pragma: no cover - other kernels than Linux

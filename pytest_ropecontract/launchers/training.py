@@ -342,9 +342,6 @@ class _Search:
         if own is None:
             self._unknown(inner, 0, RAY)
             return
-        # Options may also stand behind the beginning of what is run, up to "--".
-        if inner.words and inner.words[0] == "--":
-            inner = inner.rest(1)
         for text in own.values_of("--runtime-env-json"):
             try:
                 inner = dataclasses.replace(inner, environment=_runtime_environment(text))

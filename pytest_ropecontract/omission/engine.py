@@ -11,9 +11,7 @@ from pytest_ropecontract.megatron.incremental import IncrementalParser
 from pytest_ropecontract.megatron.pipeline import Parsed
 from pytest_ropecontract.omission.outcomes import (
     SILENT,
-    FieldChange,
     Outcome,
-    changes,
     outcome,
 )
 from pytest_ropecontract.omission.units import RELEVANT, Omission, Units, units_of
@@ -117,10 +115,6 @@ class OmissionEngine:
             if repr(again.rope) != repr(trial.resolution.rope):
                 return trial.resolution, again
         return None
-
-    def changes(self, trial: Trial) -> tuple[FieldChange, ...]:
-        """Return what each field was and became."""
-        return changes(self.whole, trial.resolution)
 
     def systematic(self) -> Iterator[frozenset[int]]:
         """Yield every single unit, every pair of RoPE units, and all RoPE units together.

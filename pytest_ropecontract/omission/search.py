@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -258,7 +257,7 @@ def _findings(
                 omitted=one.omitted,
                 argv=one.argv,
                 details=tuple(str(change) for change in changes(whole, one.resolution)),
-                effect=_size(one.resolution.rope, whole.rope),
+                effect=_size(one.resolution.built, whole.built),
                 remedy=remedy if fails or around.strict else _remedy(model, whole, [one], around),
                 status="fail" if fails else "note",
             )
@@ -267,8 +266,8 @@ def _findings(
 
 
 def _becomes(whole: Resolution, one: _Unnoticed) -> str:
-    rope = one.resolution.rope
-    if one.outcome == YARN and rope is not None:
+    if one.outcome == YARN:
+        rope = one.resolution.built
         return becomes_yarn(rope.rotary_scaling_factor, rope.beta_fast, rope.beta_slow)
     found = changes(whole, one.resolution)
     if one.outcome == "implicit":
@@ -278,12 +277,11 @@ def _becomes(whole: Resolution, one: _Unnoticed) -> str:
     return f"{changed[0].sentence}{more}"
 
 
-def _size(after: RopeConfig | None, before: RopeConfig | None) -> str | None:
-    if after is None or before is None:
-        return None
-    with contextlib.suppress(ValueError):  # its values lead to no frequencies
+def _size(after: RopeConfig, before: RopeConfig) -> str | None:
+    try:
         return compare(after, before).text
-    return None
+    except ValueError:  # its values lead to no frequencies
+        return None
 
 
 def _remedy(
@@ -300,12 +298,10 @@ def _remedy(
     if not lines:
         return "rope_contract_allow allows what a contract would find; take its line away"
     text = "mark a test with " + f"{CONTINUED}and with ".join(lines)
-    sizes = [_size(one.rope, whole.rope) for one in resolutions]
-    kinds = [one.rope.kind for one in resolutions if one.rope and whole.rope]
     told = all(
-        kind != (whole.rope.kind if whole.rope else None)
-        or size not in (None, "numerically identical")
-        for kind, size in zip(kinds, sizes, strict=True)
+        one.built.kind != whole.built.kind
+        or _size(one.built, whole.built) not in (None, "numerically identical")
+        for one in resolutions
     )
     if around.checkpoint is not None and told:
         text += f",{CONTINUED}or add the checkpoint's config.json as {around.checkpoint}"

@@ -88,10 +88,7 @@ class RopeConfig:
             resolve_config,
         )
 
-        rope = resolve_config(config, **arguments).rope
-        if rope is None:
-            raise TypeError(f"{type(config).__name__} builds nothing")
-        return rope
+        return resolve_config(config, **arguments).built
 
 
 FIELDS: tuple[str, ...] = tuple(field.name for field in fields(RopeConfig))

@@ -115,6 +115,17 @@ class Resolution:
     config_class: str | None = None
 
     @property
+    def built(self) -> RopeConfig:
+        """What is built.
+
+        Raises:
+            ValueError: Nothing is, it is refused.
+        """
+        if self.rope is None:
+            raise ValueError("nothing is built")
+        return self.rope
+
+    @property
     def origins(self) -> dict[str, Origin]:
         """The origin of every field that is read, in the order of the fields."""
         return {name: self.sources[name].origin for name in FIELDS if name in self.sources}

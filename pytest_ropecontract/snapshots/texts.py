@@ -37,15 +37,12 @@ def resolution_text(resolution: Resolution, root: Path | None = None) -> str:
         resolution: The outcome for a command line.
         root: The project's folder; paths in Megatron's messages are shown relative to it.
     """
-    if resolution.rope is not None:
-        return config_text(resolution.rope, resolution.sources)
-    return _joined(_refusal(resolution.refused, root))
+    if resolution.refused is not None:
+        return _joined(_refusal(resolution.refused, root))
+    return config_text(resolution.built, resolution.sources)
 
 
-def _refusal(refused: Refused | None, root: Path | None) -> Iterator[str]:
-    if refused is None:
-        yield "refused"
-        return
+def _refusal(refused: Refused, root: Path | None) -> Iterator[str]:
     yield f"refused: by {refused.by} ({refused.error})"
     message = refused.message if root is None else paths.portable(refused.message, root)
     for line in message.split("\n"):

@@ -13,6 +13,7 @@ import local_hub
 import pytest
 from local_hub import COMMIT, Answer, file, moved, refusal
 
+from pytest_ropecontract import hub as hub_module
 from pytest_ropecontract.cli import main
 from pytest_ropecontract.contracts.checkpoints import reader
 
@@ -64,6 +65,8 @@ class Pulling:
             "HOME": str(self.home),
             "HF_ENDPOINT": endpoint,
             "NO_PROXY": "*",
+            # Where this process is measured for coverage, so is that one.
+            **{name: value for name, value in os.environ.items() if name.startswith("COVERAGE_")},
         }
 
     def __call__(self, *argv: str, limit: str = "50", **environ: str):
@@ -460,3 +463,17 @@ def test_a_time_limit_that_is_none(limit, capsys):
 
     assert exited.value.code == 2
     assert f"'{limit}' is no number of seconds above 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("disabled", [False, True], ids=["drawn", "disabled"])
+def test_progress_bars_of_the_library_are_afterwards_as_before(disabled):
+    bars = pytest.importorskip("huggingface_hub.utils.tqdm")
+    before = bars.are_progress_bars_disabled()
+    set_bars = {True: bars.disable_progress_bars, False: bars.enable_progress_bars}
+    set_bars[disabled]()
+    try:
+        with hub_module._quiet():
+            assert bars.are_progress_bars_disabled()
+        assert bars.are_progress_bars_disabled() is disabled
+    finally:
+        set_bars[before]()

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import MEGATRON
 
+from pytest_ropecontract.contracts.demands import of_expectation
 from pytest_ropecontract.contracts.expectation import Expectation, ExpectationError, equal, read
 from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineSettings
 from pytest_ropecontract.rope.config import FIELDS
@@ -447,3 +448,10 @@ class TestChecking:
             "declare --position-embedding-type yarn in the definition, "
             "or correct the expectation in the test"
         )
+
+
+@pytest.mark.parametrize(
+    "demanded", [{"kind": "yarn"}, {"rotary_base": None}], ids=["no factor", "no base"]
+)
+def test_demand_from_which_no_frequencies_follow_has_no_rotation(demanded: dict[str, Any]):
+    assert of_expectation(Expectation(demanded), resolve(STOCK, GPT.split()).built).rotation is None

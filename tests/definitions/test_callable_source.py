@@ -74,6 +74,18 @@ def test_of_much_output_the_end_is_kept():
     assert (len(output), output[-5:]) == (64 * 1024, "xend\n")
 
 
+def test_output_says_that_it_can_be_written():
+    assert CallableSource(lambda: f"--a {sys.stdout.writable()}").expand({}).argv == ("--a", "True")
+
+
+def test_builtin_that_raises_has_no_lines_to_show():
+    error = error_of(functools.partial(int, "--a"))
+    assert error.headline.endswith(
+        "raised ValueError: invalid literal for int() with base 10: '--a'"
+    )
+    assert error.details == ()
+
+
 def test_environment_that_was_asked_for_is_recorded():
     def model() -> str:
         os.environ.get("ROPE_TEST_A")
@@ -306,6 +318,19 @@ def test_no_limit_outside_of_the_main_thread():
     thread.start()
     thread.join()
     assert found == [("--a",)]
+
+
+def test_alarm_that_rings_at_the_very_end_is_too_late(monkeypatch):
+    setitimer = signal.setitimer
+
+    def ring_last(which: int, seconds: float, *interval: float) -> None:
+        # No definition runs at this moment, so none can bring it about.
+        if seconds == 0:
+            signal.raise_signal(signal.SIGALRM)
+        setitimer(which, seconds, *interval)
+
+    monkeypatch.setattr(signal, "setitimer", ring_last)
+    assert CallableSource(kimi).expand({}).argv == ("--num-layers", "61")
 
 
 def test_no_limit_while_somebody_else_handles_the_alarm():

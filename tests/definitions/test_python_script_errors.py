@@ -243,6 +243,40 @@ def test_script_that_stops_itself_is_ended(project):
     assert error.headline == "kimi-k2: did not end within 0.3 s"
 
 
+def test_script_that_hangs_and_takes_the_signal_for_itself_is_ended(project):
+    project.registry = Registry(project.root, time_limit=0.3)
+    script = "import signal, time\nsignal.signal(signal.SIGUSR1, signal.SIG_DFL)\ntime.sleep(600)\n"
+    error = project.error("kimi-k2.py", script)
+    assert str(error).splitlines()[:2] == [
+        "kimi-k2: did not end within 0.3 s",
+        "  at: models/kimi-k2.py",
+    ]
+
+
+def test_script_that_floods_the_result_is_ended(project):
+    script = "import os\nwhile True:\n    os.write(99, b'x' * 1024 * 1024)\n"
+    error = project.error("kimi-k2.py", script)
+    assert error.headline == (
+        "kimi-k2: model_args() returned more than 2 MiB of argv, longer than any command line"
+    )
+
+
+def test_script_that_is_nested_too_deeply(project):
+    error = project.error("kimi-k2.py", "a = " + "-" * 100_000 + "1\n")
+    assert error.headline.startswith("kimi-k2: the script cannot be compiled: ")
+
+
+def test_of_a_long_chain_of_causes_the_last_three_are_told(project):
+    script = (
+        "def model_args(depth=6):\n    try:\n        1 / depth and model_args(depth - 1)\n"
+        "    except ArithmeticError as error:\n"
+        "        raise ArithmeticError(f'link {depth}') from error\n"
+    )
+    error = project.error("kimi-k2.py", script)
+    causes = [line.split(" (line")[0] for line in error.details if line.startswith("caused")]
+    assert causes == [f"caused by ArithmeticError: link {depth}" for depth in (5, 4, 3)]
+
+
 def test_missing_module_names_the_setting(project):
     error = project.error("kimi-k2.py", "import layers_of_mine.deep\n")
     assert error.remedy == (

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -185,6 +186,44 @@ def test_forked_process_has_a_worker_of_its_own(project):
     assert os.read(read, 100).decode() not in {"", worker}
     os.close(read)
     assert project.registry["kimi-k2"].expand().argv[0] == worker
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_process_that_was_forked_before_the_first_expansion_starts_a_worker(project):
+    project.add("kimi-k2.py", PLAIN)
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.write(write, project.registry["kimi-k2"].expand().argv[0].encode())
+            close_worker()
+        finally:
+            os._exit(0)
+    os.close(write)
+    os.waitpid(pid, 0)
+    assert os.read(read, 100) == b"--a"
+    os.close(read)
+    assert shared_worker().pid is None
+
+
+def test_output_that_another_process_holds_open_is_not_waited_for(project):
+    place = project.root / "socket"
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(place))
+        listening.listen()
+        script = (
+            "import os, socket\n"
+            "with socket.socket(socket.AF_UNIX) as there:\n"
+            f"    there.connect({str(place)!r})\n"
+            "    socket.send_fds(there, [b'x'], [1, 99])\n"
+            f"{PLAIN}"
+        )
+        assert project.expand("giver.py", script).argv == ("--a",)
+        with listening.accept()[0] as here:
+            _, held, *_ = socket.recv_fds(here, 1, 2)
+    assert len(held) == 2
+    for descriptor in held:
+        os.close(descriptor)
 
 
 PROGRAM = """

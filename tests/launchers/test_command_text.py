@@ -33,7 +33,9 @@ commands = st.lists(words, max_size=4).map(lambda found: " ".join(["tell", *foun
 texts = st.lists(
     st.tuples(
         commands,
-        st.sampled_from([" && ", "; ", "\n", ";", " 2>&1; ", " </dev/null\n", " &>/dev/stdout; "]),
+        st.sampled_from(
+            [" && ", "; ", "\n", ";", " 2>&1; ", " <  /dev/null\n", " &>/dev/stdout; "]
+        ),
     ),
     min_size=1,
     max_size=3,

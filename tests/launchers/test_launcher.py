@@ -50,6 +50,8 @@ def test_a_line_with_a_model_counts_before_one_without(root: Path, order: int) -
     ("lines", "headline"),
     [
         (["nothing"], "'nothing' matches no file"),
+        (["= a"], "'= a' names no launcher"),
+        (["/*.sh"], "'/*.sh' is no glob: Non-relative patterns are unsupported"),
         (["run-a.sh::f"], "run-a.sh::f: only a Python script has functions"),
         (["run-*.sh = a", "run-a.sh = b"], "run-a.sh launches 'a' and 'b'"),
     ],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ import pytest
 
 from pytest_ropecontract.launchers import python
 from pytest_ropecontract.launchers.recording import Command, Recording
+from pytest_ropecontract.launchers.sandbox import SandboxError
 from pytest_ropecontract.launchers.shell import SCRATCH
 
 USUAL = "import asyncio, os, subprocess, sys\n"
@@ -264,3 +267,176 @@ def test_nothing_of_this_process_changes(tmp_path: Path) -> None:
 
     assert (set(sys.modules) - modules, sys.path) == (set(), path)
     assert sorted(one.name for one in tmp_path.iterdir()) == ["run.py"]
+
+
+def stdin_of(recording: Recording) -> dict[str, str | None]:
+    return {one.argv[0]: one.stdin for one in recording.commands}
+
+
+def test_commands_read_from_files_and_from_one_another(tmp_path: Path) -> None:
+    text = (
+        "open('given', 'w').write('text')\n"
+        "subprocess.run(['of-a-text'], stdin=open('given'))\n"
+        "subprocess.run(['of-bytes'], stdin=open('given', 'rb'))\n"
+        "subprocess.run(['of-a-descriptor'], stdin=os.open('given', os.O_RDONLY))\n"
+        "for options in ({}, {'text': True}):\n"
+        "    asked = subprocess.Popen(['smi'], stdout=-1, **options)\n"
+        "    subprocess.run([f'of-a-command{len(options)}'], stdin=asked.stdout)\n"
+        "written = subprocess.Popen(['of-a-pipe'], stdin=-1)\n"
+        "written.stdin.write(b'text')\n"
+        "written.stdin.close()\n"
+        "written.wait()\n"
+    )
+
+    assert stdin_of(record(tmp_path, text, answers={"smi": "text"})) == {
+        **dict.fromkeys(("of-a-text", "of-bytes", "of-a-descriptor"), "text"),
+        **dict.fromkeys(("of-a-command0", "of-a-command1", "of-a-pipe"), "text"),
+        "smi": None,
+    }
+
+
+def test_output_goes_where_the_launcher_wants_it(tmp_path: Path) -> None:
+    text = (
+        "inherited = subprocess.Popen(['smi'])\n"
+        "subprocess.run(['smi'], stdout=open('file', 'w'))\n"
+        "subprocess.run(['smi'], stdout=os.open('descriptor', os.O_WRONLY | os.O_CREAT))\n"
+        "both = subprocess.Popen('smi; smi >&2', shell=True, stdout=-1, stderr=-2)\n"
+        "apart = subprocess.Popen('smi >&2', shell=True, stderr=-1)\n"
+        "print(both.stdout.read(), apart.stderr.read(), inherited.stdout, flush=True)\n"
+    )
+    recording = record(tmp_path, text, answers={"smi": "other\n"})
+
+    assert recording.stdout == "other\nb'other\\nother\\n' b'other\\n' None\n"
+    assert recording.files == {"file": "other\n", "descriptor": "other\n"}
+
+
+def test_large_answer_reaches_the_launcher(tmp_path: Path) -> None:
+    text = "print(len(subprocess.check_output(['smi'])))\n"
+
+    assert printed(tmp_path, text, answers={"smi": "x" * 300_000}) == ["300000"]
+
+
+def test_commands_that_cannot_start_raise_what_python_raises(tmp_path: Path) -> None:
+    text = (
+        "for given in ({'args': [1]}, {'args': 'a\\0b', 'shell': True}, "
+        "{'args': ['a'], 'cwd': 'missing'}):\n"
+        "    try:\n        subprocess.run(**given)\n"
+        "    except (OSError, TypeError, ValueError) as error:\n        print(error)\n"
+    )
+
+    assert printed(tmp_path, text) == [
+        "expected str, bytes or os.PathLike object, not int",
+        "embedded null byte",
+        "[Errno 2] No such file or directory: '<scratch>/missing'",
+    ]
+
+
+def test_further_arguments_of_a_shell_are_its_parameters(tmp_path: Path) -> None:
+    recording = record(tmp_path, "subprocess.run(['ray \"$1\"', 'name', 'a b'], shell=True)\n")
+
+    assert [one.argv for one in recording.commands] == [("ray", "a b")]
+
+
+def test_launcher_ends_where_a_text_of_its_shell_is_stopped(tmp_path: Path) -> None:
+    recording = record(tmp_path, "os.system('enable -n echo')\nprint('after')\n")
+
+    assert recording.stop is not None
+    assert recording.stop.reason == "enable changes which commands bash has built in"
+    assert recording.stop.origin == "run.py:2"
+    assert recording.stdout == ""
+
+
+def test_commands_are_waited_for_in_every_way(tmp_path: Path) -> None:
+    text = (
+        "import pty\n"
+        "def start():\n    return os.spawnlp(os.P_NOWAIT, 'tool', 'tool')\n"
+        "one = os.posix_spawn('/bin/tool', ['tool'], os.environ)\n"
+        "os.kill(one, 0)\nos.killpg(one, 0)\n"
+        "print(os.waitpid(-1, 0) == (one, 0))\n"
+        "two, three = start(), start()\n"
+        "print(os.wait() == (two, 0), os.wait4(three, 0)[:2] == (three, 0))\n"
+        "four = start()\n"
+        "print(os.wait3(0)[:2] == (four, 0), pty.spawn('tool'), os.getpgid(0) > 0)\n"
+        "try:\n    os.wait()\nexcept ChildProcessError:\n    print('none is left')\n"
+    )
+
+    assert printed(tmp_path, text) == ["True", "True True", "True 0 True", "none is left"]
+
+
+def test_processes_of_asyncio_are_used_as_python_describes_them(tmp_path: Path) -> None:
+    text = (
+        "async def ask():\n"
+        "    given = dict(stdin=-1, stdout=-1, stderr=-1)\n"
+        "    one = await asyncio.create_subprocess_shell('tool; smi >&2', **given)\n"
+        "    one.stdin.write(b'a')\n    one.stdin.writelines([b'b', b'c'])\n"
+        "    await one.stdin.drain()\n    one.stdin.write_eof()\n"
+        "    print(one.stdin.is_closing())\n"
+        "    one.stdin.close()\n    await one.stdin.wait_closed()\n"
+        "    print(await one.stderr.read(), await one.stdout.read(), await one.stdout.read())\n"
+        "    one.send_signal(15)\n    one.terminate()\n    one.kill()\n"
+        "    two = await asyncio.create_subprocess_exec('smi', stdin=-1, stdout=-1)\n"
+        "    print(await two.communicate(b'd'), two.stderr)\n"
+        "asyncio.run(ask())\n"
+    )
+    recording = record(tmp_path, text, answers={"smi": "other"})
+
+    assert recording.stdout.splitlines() == ["False", "b'other' b'' b''", "(b'other', None) None"]
+    assert [one.stdin for one in recording.commands][::2] == [None, "d"]
+
+
+def test_what_happens_inside_of_the_scratch_folder_is_let_through(tmp_path: Path) -> None:
+    text = (
+        "import sqlite3, landlockpy\n"
+        "os.mkfifo('pipe')\n"
+        "os.mkdir('sub')\n"
+        "folder = os.open('sub', os.O_RDONLY)\n"
+        "os.mkdir('other', dir_fd=folder)\n"
+        "os.makedirs(os.path.expanduser('~'), exist_ok=True)\n"
+        "sqlite3.connect(':memory:').close()\n"
+        "open(1, 'w', closefd=False).write('')\n"
+        "os.chmod(os.open('file', os.O_RDWR | os.O_CREAT), 0o600)\n"
+        "landlockpy.supported()\n"
+        "print(os.path.exists('pipe'), os.path.isdir('sub/other'))\n"
+    )
+
+    assert printed(tmp_path, text) == ["True True"]
+
+
+def test_function_whose_annotation_names_nothing_is_called(tmp_path: Path) -> None:
+    text = "def execute(a: 'Missing'):\n    print(a)\n"
+
+    assert record(tmp_path, text, "execute", keywords={"a": 1}).stdout == "1\n"
+
+
+def test_function_of_what_is_no_python(tmp_path: Path) -> None:
+    (tmp_path / "run.txt").write_text("def execute(): ...\n")
+
+    with pytest.raises(python.LauncherError) as caught:
+        python.record(Path("run.txt"), "execute", root=tmp_path)
+
+    assert caught.value.headline == "run.txt: it is no Python script"
+
+
+def test_shell_that_is_missing_is_an_error_of_the_launcher(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda *_, **__: None)
+
+    with pytest.raises(SandboxError) as caught:
+        record(tmp_path, "os.system('ray')\n")
+
+    assert caught.value.headline == "there is no bash to run launchers with"
+
+
+def test_interpreter_that_nobody_answers_ends(tmp_path: Path) -> None:
+    pipes = [str(tmp_path / name) for name in ("requests", "answers")]
+    for pipe in pipes:
+        os.mkfifo(pipe)
+    code = (
+        "import sys\nfrom pytest_ropecontract.launchers.interpreter.channel import Channel\n"
+        "Channel(*sys.argv[1:], ('',)).ask(run=1)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, *pipes]) as process:
+        with Path(pipes[0]).open("rb") as requests, Path(pipes[1]).open("wb"):
+            assert requests.readline() == b'{"run": 1}\n'
+        assert process.wait() == 70

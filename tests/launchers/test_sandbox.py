@@ -1,22 +1,29 @@
 from __future__ import annotations
 
+import codecs
+import ctypes
+import errno
+import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 
 import pytest
 
 from pytest_ropecontract.launchers import sandbox
-from pytest_ropecontract.launchers.sandbox import Layer, landlock
+from pytest_ropecontract.launchers.sandbox import Layer, kernel, landlock
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from no_trace import no_trace
 
 BASH = "/bin/bash"
+PR_SET_DUMPABLE = 4
 every_choice_of_layers = pytest.mark.parametrize(
     "layers",
     [sandbox.EVERY_LAYER, (Layer.LANDLOCK,), (Layer.NAMESPACES,), ()],
@@ -250,3 +257,164 @@ def test_written_follows_no_link(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("/etc/passwd")
 
     assert sandbox.written(tmp_path) == {"link": "-> /etc/passwd"}
+
+
+SERVE = "from pytest_ropecontract.launchers.sandbox.supervisor import serve; serve()"
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(sandbox.__file__).parents[3])}
+
+
+def supervisor(begin: str = "") -> subprocess.Popen[str]:
+    """Start a supervisor as it is, to be asked by hand."""
+    return subprocess.Popen(
+        [sys.executable, "-c", begin + SERVE],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=ENVIRONMENT,
+        text=True,
+    )
+
+
+def request(folder: Path, text: str) -> str:
+    asked = {
+        "argv": [BASH, "-c", text],
+        "folder": str(folder),
+        "environment": {},
+        "stdin": "",
+        "time_limit": 600,
+        "most_processes": 9,
+        "namespaces": False,
+        "ruleset": None,
+    }
+    return json.dumps(asked) + "\n"
+
+
+def test_supervisor_that_nobody_asks_ends() -> None:
+    with supervisor() as process:
+        assert process.communicate() == ("", None)
+
+    assert process.returncode == 0
+
+
+def test_supervisor_whose_asker_is_gone_ends_the_command(tmp_path: Path) -> None:
+    with supervisor() as process:
+        process.stdin.write(request(tmp_path, "echo $$ > pid; exec sleep 600"))
+        process.stdin.flush()
+        while not (tmp_path / "pid").is_file() or not (tmp_path / "pid").read_text().strip():
+            time.sleep(0.01)
+        assert process.communicate() == ("", None)
+
+    assert process.returncode == 0
+    assert not Path("/proc", (tmp_path / "pid").read_text().strip()).exists()
+
+
+def test_supervisor_that_cannot_begin_says_why(tmp_path: Path) -> None:
+    begin = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (8, 8)); "
+    with supervisor(begin) as process:
+        said, _ = process.communicate(request(tmp_path, "true"))
+
+    assert json.loads(said)["failure"].startswith("[Errno 24]")
+
+
+def test_output_that_another_process_holds_open_is_not_waited_for(tmp_path: Path) -> None:
+    place = str(tmp_path / "socket")
+    code = (
+        "import socket, sys\nwith socket.socket(socket.AF_UNIX) as there:\n"
+        "    there.connect(sys.argv[1])\n    socket.send_fds(there, [b'x'], [1, 2])\n"
+    )
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(place)
+        listening.listen()
+        command = [sys.executable, "-c", code, place]
+        finished = sandbox.run(command, folder=tmp_path, environment={}, layers=())
+        with listening.accept()[0] as here:
+            _, held, *_ = socket.recv_fds(here, 1, 2)
+    for descriptor in held:
+        os.close(descriptor)
+
+    assert (len(held), finished.returncode, finished.stdout) == (2, 0, "")
+
+
+def test_runs_on_linux_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+
+    with pytest.raises(sandbox.SandboxError) as caught:
+        run(tmp_path, "true")
+
+    assert caught.value.headline == "launchers are recorded on Linux alone, this is darwin"
+
+
+def test_python_without_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "")
+
+    with pytest.raises(sandbox.SandboxError, match="there is no Python to supervise launchers"):
+        run(tmp_path, "true")
+
+
+@pytest.mark.parametrize(
+    ("python", "status"),
+    [("echo broken installation >&2; exit 3", 3), ("exec sleep 600 2>/dev/null", -9)],
+    ids=["ends at once", "hangs"],
+)
+def test_supervisor_that_gives_no_answer_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, python: str, status: int
+) -> None:
+    (tmp_path / "python").write_text(f"#!/bin/sh\n{python}\n")
+    (tmp_path / "python").chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    for patience in ("_PATIENCE", "_LAST_PATIENCE"):
+        monkeypatch.setattr(f"pytest_ropecontract.launchers.sandbox.running.{patience}", 0.2)
+
+    with pytest.raises(sandbox.SandboxError) as caught:
+        run(tmp_path, "true", time_limit=0.1)
+
+    said = f"the process that supervises launchers ended with status {status}"
+    assert caught.value.headline == said
+    assert caught.value.details == (("broken installation",) if status == 3 else ())
+
+
+def test_kernel_that_refuses_the_rules_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(landlock, "missing", lambda: None)
+    monkeypatch.setattr(landlock, "ruleset", lambda *_: (tmp_path / "no rules").open("w"))
+
+    with pytest.raises(sandbox.SandboxError, match="Landlock is not put in force"):
+        run(tmp_path, "true")
+
+
+def test_reason_for_which_there_are_no_namespaces_is_the_kernels() -> None:
+    assert kernel._unshare(1) == os.strerror(errno.EINVAL)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_ordinary_user_stays_itself_in_its_namespaces() -> None:
+    codecs.lookup("ascii")  # what it loads of Python may be closed to that user
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setresgid(1000, 1000, 1000)
+            os.setresuid(1000, 1000, 1000)
+            # A process that has changed its user does not own its files in /proc.
+            ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)
+            os.write(write, (kernel.enter_namespaces() or str(os.geteuid())).encode())
+        finally:
+            os._exit(0)
+    os.waitpid(pid, 0)
+    os.close(write)
+    refused = {os.strerror(one) for one in (errno.EPERM, errno.ENOSPC, errno.EINVAL)}
+    assert os.read(read, 100).decode() in {"1000", *refused}
+    os.close(read)
+
+
+@only_with_landlock
+@pytest.mark.parametrize(
+    "content", [b"\x7fELF\x02", b"\x7fELF\x02\x01" + bytes(58)], ids=["cut off", "static"]
+)
+def test_program_without_a_loader_needs_none(tmp_path: Path, content: bytes) -> None:
+    program = tmp_path / "program"
+    program.write_bytes(content)
+
+    with landlock.ruleset([program], [tmp_path]) as rules:
+        assert rules.fileno() > 2

@@ -13,6 +13,7 @@ import pytest
 from pytest_ropecontract.launchers import sandbox, shell
 from pytest_ropecontract.launchers.recording import Answer, Recording
 from pytest_ropecontract.launchers.sandbox import landlock
+from pytest_ropecontract.launchers.shell import records, scan
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
@@ -442,6 +443,47 @@ def test_no_bash_is_an_error(record: Record, monkeypatch: pytest.MonkeyPatch) ->
 
     with pytest.raises(sandbox.SandboxError, match=r"\Athere is no bash"):
         record("python a.py\n")
+
+
+def test_tools_that_are_missing_are_an_error(
+    record: Record, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("pytest_ropecontract.launchers.shell.tables._FOLDERS", str(tmp_path))
+
+    with pytest.raises(
+        sandbox.SandboxError, match=r"\Alaunchers cannot be recorded without realpath"
+    ):
+        record("python a.py\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [(b"#" * (1024 * 1024 + 1), "is too large to be looked at"), (None, "cannot be read: ")],
+    ids=["large", "a link to nothing"],
+)
+def test_script_that_cannot_be_looked_at_is_not_approved(
+    tmp_path: Path, text: bytes | None, what: str
+) -> None:
+    script = tmp_path / "script.sh"
+    if text is None:
+        script.symlink_to(tmp_path / "nothing")
+    else:
+        script.write_bytes(text)
+
+    found = scan.scan(script, tmp_path)
+
+    assert found is not None
+    assert found.reason.startswith(f"the launcher {what}")
+    assert scan.approved(tmp_path) == []
+
+
+def test_record_that_was_not_finished_is_none(tmp_path: Path) -> None:
+    (tmp_path / "record").mkdir()
+    (tmp_path / "record/1").write_text("begun\0")
+    reader = records.Reader(tmp_path, tmp_path, tmp_path, {})
+
+    assert reader.commands() == ()
+    assert reader.origin("") is None
 
 
 def test_the_scratch_folder_has_one_name_in_every_run(record: Record) -> None:

@@ -77,6 +77,15 @@ WRAPPED = {
     "deepspeed": ["deepspeed", "--hostfile", "hosts", "--num_gpus", "8", "train.py"],
     "what is not known": ["mpirun", "-np", "8", "-x", "A", "python", "train.py"],
     "exec": ["exec", "python", "train.py"],
+    "accelerate module": ["python", "-m", "accelerate.commands.launch", "train.py"],
+    "deepspeed module": ["deepspeed", "-m", "slime.train"],
+    "srun with short flags": ["srun", "-ul", "python", "train.py"],
+    "ray with an unknown option": [
+        *("ray", "job", "submit", "--of-tomorrow", "3", "--", "python", "train.py"),
+    ],
+    "env with an unknown option": ["env", "--of-tomorrow", "3", "python", "train.py"],
+    "srun with unknown short flags": ["srun", "-uß", "python", "train.py"],
+    "python with an unknown option": ["python", "--of-tomorrow", "train.py"],
 }
 
 
@@ -156,6 +165,9 @@ def test_a_value_of_an_option_is_no_program(
         ["grep", "-r", "python", "train.py"],
         ["python"],
         ["bash", "setup.sh"],
+        ["bash", "--", "setup.sh"],
+        ["bash", "-l"],
+        ["nsys", "stats", "train.py"],
         ["uv", "pip", "install", "train.py"],
         ["torchrun", "--nproc-per-node"],
         ["env"],

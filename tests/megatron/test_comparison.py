@@ -313,6 +313,18 @@ def test_no_missing_record_is_overlooked(where: tuple[str, int]):
     assert compare(SURFACE, other)
 
 
+def test_attribute_of_a_class_that_only_one_has():
+    def drop(document: Any) -> None:
+        del document["classes"][0]["attributes"]["mscale"]
+
+    holder = f"{SURFACE.classes[0].name}.mscale"
+    (removed,) = compare(SURFACE, edited(drop))
+    (added,) = compare(edited(drop), SURFACE)
+
+    assert (removed.subject, removed.change, removed.after) == (holder, "removed", None)
+    assert (added.subject, added.change, added.before) == (holder, "added", None)
+
+
 @pytest.mark.parametrize(
     ("one", "other", "together"),
     [

@@ -232,6 +232,13 @@ def configure(*argv: str, **changes: Any) -> dict[str, Any]:
     return dict(MEGATRON.configure(namespace).values)
 
 
+def test_class_whose_condition_never_holds_is_chosen_where_it_is_the_last():
+    (latent, common) = SURFACE.classes
+    never = common._replace(when={"num_layers": ["never"]})
+
+    assert configuration.choose_class(SURFACE._replace(classes=(latent, never)), {}) is never
+
+
 def test_the_class_follows_from_the_attention():
     for latent, name in ((True, "MLATransformerConfig"), (False, "TransformerConfig")):
         chosen = configuration.choose_class(SURFACE, {"multi_latent_attention": latent})

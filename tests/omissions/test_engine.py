@@ -14,6 +14,7 @@ from strategies import argvs, joined, parts
 from pytest_ropecontract.megatron.framework import PipelineCallError
 from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineSettings
 from pytest_ropecontract.omission.engine import OmissionEngine
+from pytest_ropecontract.omission.units import units_of
 from pytest_ropecontract.rope.resolution import resolve
 
 if TYPE_CHECKING:
@@ -278,3 +279,9 @@ def test_unknown_flag_that_was_there_before_does_not_make_a_loss_loud() -> None:
     place = next(i for i, one in enumerate(engine.units.occurrences) if one.dest == "rope_type")
 
     assert engine.attempt(frozenset({place})).outcome == "implicit-yarn"
+
+
+def test_unknown_flag_sets_nothing_together_with_another() -> None:
+    units = units_of(pipeline("drop"), ["--swiglu", "--flag-of-a-fork", "1", "--swiglu"])
+
+    assert units.by_dest() == [frozenset({0, 2})]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import hypothesis
@@ -147,6 +148,39 @@ def test_framework_that_answers_differently_late_is_told(monkeypatch: pytest.Mon
 
     with pytest.raises(UnrepeatableError):
         search("m", engine, 0, None, Surroundings(lambda *_: False, lambda _: False))
+
+
+def test_framework_that_refuses_now_and_then_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = BY_NAME["gpt-rope"]
+    engine = OmissionEngine(pipeline(case), case.argv, lambda _: False)
+    plain, calls = engine.resolve, []
+
+    def resolve(omitted: frozenset[int]) -> object:
+        calls.append(omitted)
+        return plain(omitted) if len(calls) < 10 else replace(plain(omitted), rope=None)
+
+    monkeypatch.setattr(engine, "resolve", resolve)
+
+    with pytest.raises(UnrepeatableError, match="it is refused, and it is not"):
+        search("m", engine, 0, None, Surroundings(lambda *_: False, lambda _: False))
+
+
+def test_embedding_without_frequencies_has_no_size() -> None:
+    case = BY_NAME["mla-rope-bare"]
+
+    result = run(case, [*case.argv, "--rotary-base", "1"], [], strict=False)
+
+    assert [one.effect for one in result.findings if "becomes yarn" in one.message] == [None]
+
+
+def test_no_more_is_drawn_than_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pytest_ropecontract.omission.search.GAPS_AT_MOST", 1)
+    drawn = []
+    monkeypatch.setattr(drawing, "draw", lambda *_: drawn.append(1) or frozenset({0}))
+
+    run(BY_NAME["loose"], BY_NAME["loose"].argv, [], strict=False)
+
+    assert drawn == [1]
 
 
 def test_checkpoint_is_named_where_it_would_notice() -> None:

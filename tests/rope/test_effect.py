@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 import pytest_ropecontract
 from pytest_ropecontract.rope.config import RopeConfig
-from pytest_ropecontract.rope.effect import Effect, compare, rotation, with_factors
+from pytest_ropecontract.rope.effect import (
+    Effect,
+    Rotation,
+    compare,
+    compare_rotations,
+    rotation,
+    with_factors,
+)
 
 KIMI = with_factors(
     RopeConfig(
@@ -212,3 +219,9 @@ def test_the_other_way_round(first: RopeConfig, second: RopeConfig) -> None:
     assert math.isclose(there.magnitude_ratio * back.magnitude_ratio, 1.0)
     assert math.isclose(there.softmax_ratio * back.softmax_ratio, 1.0)
     assert there.numerically_identical == back.numerically_identical
+
+
+def test_layers_beyond_the_shorter_list_are_rotated() -> None:
+    shorter, longer = Rotation((1.0,), skipped=(0, 1)), Rotation((1.0,), skipped=(0, 1, 0))
+
+    assert compare_rotations(shorter, longer).numerically_identical

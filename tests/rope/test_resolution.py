@@ -666,3 +666,8 @@ def test_any_command_line_is_built_or_refused(argv: list[str]):
 
 def test_the_same_argv_resolves_to_the_same():
     assert built(MLA) == built(MLA)
+
+
+def test_of_what_is_refused_nothing_is_built() -> None:
+    with pytest.raises(ValueError, match=r"^nothing is built$"):
+        _ = resolve(STOCK, ["--no-such-flag"]).built

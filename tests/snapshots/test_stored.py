@@ -46,6 +46,11 @@ def test_no_file(tmp_path):
     assert stored.read(tmp_path / "a.ropeargs") is None
 
 
+def test_a_name_that_no_file_can_have(tmp_path):
+    with pytest.raises(stored.UnusableSnapshotError, match=r"^cannot be read: File name too long$"):
+        stored.read(tmp_path / ("a" * 300))
+
+
 def test_a_huge_file_is_not_read(tmp_path):
     path = tmp_path / "a.ropeargs"
     with path.open("wb") as file:

@@ -164,6 +164,14 @@ def test_a_recording_on_another_machine_is_the_same():
     assert one.splitlines()[0] == "$ <python> <project>/train.py"
 
 
+def test_the_folder_of_a_python_that_everybody_has_is_shown(monkeypatch):
+    monkeypatch.setattr(sys, "prefix", sys.base_prefix)
+    recording = Recording((Command(("x", f"{sys.prefix}/share")),))
+
+    assert recording_text(recording, ROOT).splitlines()[0].endswith("/share")
+    assert "<environment>" not in recording_text(recording, ROOT)
+
+
 def test_a_folder_that_only_begins_alike_is_no_placeholder():
     text = recording_text(
         Recording((Command(("x", "/work/project2/a", "/my/work/project")),)), ROOT

@@ -80,11 +80,11 @@ def matches(subject: ast.expr, pattern: ast.pattern, facts: Facts) -> bool | Non
 
 def _compared(left: ast.expr, operator: ast.cmpop, right: ast.expr, facts: Facts) -> bool | None:
     value, constant = _selected(left, facts), _constant(right, facts)
-    if value is _UNKNOWN:
-        value, constant = _selected(right, facts), _constant(left, facts)
     if constant is None and last_name(left) in facts.results:
         # There is a result, be it one tensor or two.
         return {ast.Is: False, ast.IsNot: True}.get(type(operator))
+    if value is _UNKNOWN:
+        value, constant = _selected(right, facts), _constant(left, facts)
     if value is _UNKNOWN or constant is _UNKNOWN:
         return None
     if isinstance(operator, ast.Eq | ast.Is):

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from pytest_ropecontract.rope.config import RopeConfig
     from pytest_ropecontract.rope.resolution import Resolution
 
 SPEC = "--spec"
@@ -69,7 +70,7 @@ def check(
                 remedy="correct the module, training imports it too",
             ),
         )
-    facts = Facts(_selectors(resolution), rope.rotary_class, rope.returns)
+    facts = Facts(_selectors(resolution, rope), rope.rotary_class, rope.returns)
     found = unpacking.find(parts, facts)
     return tuple(
         _finding(
@@ -139,14 +140,13 @@ def _beginning(path: Path) -> str:
         return ""
 
 
-def _selectors(resolution: Resolution) -> dict[str, object]:
-    rope = resolution.rope
+def _selectors(resolution: Resolution, rope: RopeConfig) -> dict[str, object]:
     selectors = {
         name: resolution.parsed.namespace[name]
         for name in ("rope_type", "position_embedding_type")
         if name in resolution.parsed.namespace
     }
-    if rope is not None and rope.attention == "mla":
+    if rope.attention == "mla":
         selectors["rope_type"] = rope.kind  # where it is None, the config class decides
     return selectors
 

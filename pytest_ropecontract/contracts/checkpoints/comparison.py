@@ -176,10 +176,8 @@ def _of_one_kind(
             for name in LLAMA3_FIELDS:
                 actual = LLAMA3_CONSTANTS.get(name) or getattr(built, name)
                 yield from difference(name, actual)
-    if built.softmax_multiplier is not None:
-        yield Difference(
-            "softmax_multiplier", 1.0, built.softmax_multiplier, published.sources["kind"]
-        )
+    softmax = 1.0 if built.softmax_multiplier is None else built.softmax_multiplier
+    yield Difference("softmax_multiplier", 1.0, softmax, published.sources["kind"])
 
 
 def _factors(published: PublishedRope, built: RopeConfig) -> Iterator[Difference]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pytest_ropecontract.contracts.checkpoints.comparison import Difference
     from pytest_ropecontract.contracts.checkpoints.published import PublishedRope
     from pytest_ropecontract.megatron.pipeline import Pipeline
+    from pytest_ropecontract.rope.config import RopeConfig
     from pytest_ropecontract.rope.resolution import Resolution
 
 
@@ -163,23 +164,25 @@ class Reach:
 
     def _candidates(
         self, resolution: Resolution, difference: Difference, published: PublishedRope
-    ) -> Iterator[_Candidate]:
-        """Yield what may lead to the value."""
+    ) -> list[_Candidate]:
+        """Return what may lead to the value."""
         argv = resolution.argv
         source = resolution.sources.get(difference.field)
         removable = source is not None and source.origin == "declared" and source.dest is not None
         without = self._without(resolution, source.dest or "") if source and removable else None
+        found = []
         for tokens in self._additions(resolution, difference, published):
-            yield _Candidate((*argv, *tokens), tokens)
+            found.append(_Candidate((*argv, *tokens), tokens))
             if difference.field != "kind":
                 continue
             unfused = (*tokens, NO_FUSION) if NO_FUSION in self.pipeline.flags else tokens
-            yield _Candidate((*argv, *unfused), unfused)
+            found.append(_Candidate((*argv, *unfused), unfused))
             if source is not None and without is not None:
                 # --use-rotary-position-embeddings overrides what is said beside it.
-                yield _Candidate((*without, *tokens), tokens, source.text)
+                found.append(_Candidate((*without, *tokens), tokens, source.text))
         if source is not None and without is not None:
-            yield _Candidate(without, (), source.text)
+            found.append(_Candidate(without, (), source.text))
+        return found
 
     def _without(self, resolution: Resolution, dest: str) -> tuple[str, ...]:
         """Return a definition's argv without the flags of one namespace attribute."""
@@ -196,17 +199,15 @@ class Reach:
     def _additions(
         self, resolution: Resolution, difference: Difference, published: PublishedRope
     ) -> Iterator[tuple[str, ...]]:
-        rope = resolution.rope
-        if rope is None:
-            return
+        rope = resolution.built
         field, value = difference.field, difference.expected
         mla = rope.attention == "mla"
         if field == "kind":
             yield from self._kind("rope_type" if mla else "position_embedding_type", published)
         elif field == "rotary_dim":
-            yield from self._width(resolution, value, mla=mla)
+            yield from self._width(rope, value, mla=mla)
         elif field in ("magnitude", "softmax_multiplier"):
-            yield from self._mscales(resolution, published, field)
+            yield from self._mscales(rope, published, field)
         elif field == "no_rope_layers":
             yield from self._stated("no_rope_freq", "[" + ",".join(map(str, value)) + "]")
         else:
@@ -225,25 +226,20 @@ class Reach:
             else:
                 yield tokens
 
-    def _width(self, resolution: Resolution, width: int, *, mla: bool) -> Iterator[tuple[str, ...]]:
-        rope = resolution.rope
-        if rope is None:
-            return
-        percent = rope.rotary_percent or 1.0
-        if rope.rotary_dim:
-            whole = round(rope.rotary_dim / percent) if percent < 1 else rope.rotary_dim
-            # Multi-latent attention has a part of its own for rotation, which is rotated whole.
-            if width <= whole and (not mla or width == whole):
-                yield from self._stated("rotary_percent", width / whole)
+    def _width(self, rope: RopeConfig, width: int, *, mla: bool) -> Iterator[tuple[str, ...]]:
+        rotated, percent = rope.rotary_dim or 0, rope.rotary_percent or 1.0
+        whole = round(rotated / percent) if percent < 1 else rotated
+        # A fraction that leaves nothing of a head does not tell how wide it is.
+        share = width / whole if whole else 1.0
+        # Multi-latent attention has a part of its own for rotation, which is rotated whole.
+        if share == 1 or (share < 1 and not mla):
+            yield from self._stated("rotary_percent", share)
         yield from self._stated("qk_pos_emb_head_dim" if mla else "kv_channels", width)
 
     def _mscales(
-        self, resolution: Resolution, published: PublishedRope, field: str
+        self, rope: RopeConfig, published: PublishedRope, field: str
     ) -> Iterator[tuple[str, ...]]:
         """Yield the mscales from which a magnitude and a softmax multiplier follow."""
-        rope = resolution.rope
-        if rope is None:
-            return
         if rope.kind != "yarn":
             yield from self._stated("mscale_all_dim", 0)
             return

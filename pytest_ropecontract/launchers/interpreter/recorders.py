@@ -106,6 +106,8 @@ def _run(channel: Channel, text: str, environment: Mapping[Any, Any] | None = No
         data = output.encode("utf-8", "surrogateescape")
         while data:
             data = data[os.write(descriptor, data) :]
+    # It was waited for: nothing of it is left to a later os.wait().
+    del Started.running[started.pid]
     return started.finish()
 
 

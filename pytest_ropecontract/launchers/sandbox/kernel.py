@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import resource
 import signal
-import sys
 from contextlib import suppress
 
 # Numbers of linux/prctl.h, linux/sched.h and linux/capability.h.
@@ -58,8 +57,6 @@ def enter_namespaces() -> str | None:
     Returns:
         Why there are none, or None.
     """
-    if sys.platform != "linux":
-        return "this is not Linux"
     apart = _CLONE_NEWPID | _CLONE_NEWNET | _CLONE_NEWIPC
     user, group = os.geteuid(), os.getegid()
     if user == 0 and _unshare(apart) is None:
@@ -103,8 +100,6 @@ def _unshare(flags: int) -> str | None:
 
 
 def _control(option: int, value: int) -> None:
-    """Call Linux' ``prctl``; elsewhere nothing is done."""
-    if sys.platform == "linux":
-        import ctypes  # noqa: PLC0415 - not every Python has it
+    import ctypes  # noqa: PLC0415 - not every Python has it
 
-        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)

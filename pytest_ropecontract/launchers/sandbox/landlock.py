@@ -57,9 +57,8 @@ def ruleset(programs: Iterable[Path], writable: Iterable[Path]) -> Ruleset:
                 rules.allow_path(interpreter, AccessFS.EXECUTE)
         for folder in writable:
             rules.allow_path(folder, changing)
-        for device in _DEVICES:
-            if device.exists():
-                rules.allow_path(device, AccessFS.WRITE_FILE | AccessFS.TRUNCATE)
+        for device in filter(Path.exists, _DEVICES):
+            rules.allow_path(device, AccessFS.WRITE_FILE | AccessFS.TRUNCATE)
     except BaseException:
         rules.close()
         raise
@@ -73,7 +72,7 @@ def _interpreter(program: Path) -> str | None:
             head = file.read(64)
             if head[:5] != b"\x7fELF\x02":
                 return None
-            order = "<" if head[5] == 1 else ">"
+            order = "<" if head[5:6] == b"\x01" else ">"
             (offset,) = struct.unpack_from(f"{order}Q", head, 32)
             size, count = struct.unpack_from(f"{order}HH", head, 54)
             for index in range(count):

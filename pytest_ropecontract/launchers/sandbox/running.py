@@ -12,7 +12,7 @@ import time
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from pytest_ropecontract.errors import RopeContractError
 from pytest_ropecontract.launchers.sandbox import landlock
@@ -198,18 +198,19 @@ def _ask(request: dict[str, Any], patience: float) -> dict[str, Any]:
         # An interrupt from the keyboard is for this process alone.
         start_new_session=True,
     ) as process:
-        answer = said = b""
-        if process.stdin and process.stdout and process.stderr:  # all three were asked for
-            try:
-                with suppress(BrokenPipeError):
-                    process.stdin.write(json.dumps(request).encode() + b"\n")
-                # Standard input stays open: its end makes the supervisor end what it runs.
-                answer = _read(process.stdout, patience)
-            finally:
-                with suppress(BrokenPipeError):
-                    process.stdin.close()
-                _end(process)
-            said = process.stderr.read()
+        requests, answers, complaints = (
+            cast("IO[bytes]", pipe) for pipe in (process.stdin, process.stdout, process.stderr)
+        )
+        try:
+            with suppress(BrokenPipeError):
+                requests.write(json.dumps(request).encode() + b"\n")
+            # Standard input stays open: its end makes the supervisor end what it runs.
+            answer = _read(answers, patience)
+        finally:
+            with suppress(BrokenPipeError):
+                requests.close()
+            _end(process)
+        said = complaints.read()
     if not answer.endswith(b"\n"):
         lines = said.decode("utf-8", "replace").strip().splitlines()
         raise SandboxError(

@@ -23,8 +23,9 @@ OUTPUT_LIMIT = 8 * 1024 * 1024
 NOT_ASKED = "it was not asked for"
 
 _REQUEST = 0
-_CHUNK = 64 * 1024
-_DRAINED = 256
+_CHUNK = 1024 * 1024
+"""As much as a pipe can hold, so that one read takes all that there is."""
+
 _TICK = 0.02
 _NICER = 5
 
@@ -87,7 +88,8 @@ class _Run:
         finally:
             raw = processes.end(pid)
         for pipe in (output, error, status):
-            self._drain(pipe[0])
+            # What the ended processes have left in it.
+            self._take(pipe[0])
         return self._answer(
             ended, raw, *(bytes(self.kept[one[0]]) for one in (output, error, status))
         )
@@ -106,7 +108,6 @@ class _Run:
             for descriptor, _ in poll.poll(min(left, _TICK) * 1000 + 1):
                 if descriptor == _REQUEST:
                     # Whoever asked is gone: nobody waits for an answer.
-                    processes.end(pid)
                     sys.exit(0)
                 if descriptor == wake:
                     with suppress(BlockingIOError):
@@ -127,12 +128,6 @@ class _Run:
             return True
         self.kept[descriptor] += chunk
         return bool(chunk)
-
-    def _drain(self, descriptor: int) -> None:
-        """Take what the ended processes have left in the pipe, which is not much."""
-        for _ in range(_DRAINED):
-            if not self._take(descriptor):
-                break
 
     def _answer(
         self, ended: str | None, raw: int, output: bytes, error: bytes, status: bytes

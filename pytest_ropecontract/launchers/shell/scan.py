@@ -127,9 +127,7 @@ def _finding(node: Node) -> str | None:
 
 def _command(node: Node) -> str | None:
     name = node.child_by_field_name("name")
-    if name is None:
-        return None
-    word = _plain(name)
+    word = "" if name is None else _plain(name)
     arguments = [_plain(one) for one in node.children_by_field_name("argument")]
     refused = (
         word in BUILTINS

@@ -8,6 +8,7 @@ from textwrap import dedent
 from typing import TYPE_CHECKING
 
 import pytest
+from ordinary_user import ordinary_user
 
 from pytest_ropecontract.contracts.arity import adapter, rule
 from pytest_ropecontract.contracts.arity.rule import (
@@ -356,6 +357,44 @@ GUARDED = [
                     return self.rotary_pos_emb(length), 1.0
             table, mscale = rotate(length)
     """,
+    """\
+    FORWARD
+            out = self.rotary_pos_emb(length)
+            if isinstance(out, Pair):
+                table, mscale = out
+    """,
+    """\
+    FORWARD
+            out = self.rotary_pos_emb(length)
+            if isinstance(out, torch.Tensor):
+                return out
+            table, mscale = out
+    """,
+    """\
+    FORWARD
+            out = self.rotary_pos_emb(length)
+            if out is None:
+                table, mscale = out
+    """,
+    """\
+    FORWARD
+            for self.table in (self.rotary_pos_emb(n) for n in hidden):
+                pass
+    """,
+    """\
+    FORWARD
+            outs = (self.rotary_pos_emb(n) for n in hidden)
+            return [one[0] for one in outs if isinstance(one, tuple)]
+    """,
+    """\
+    FORWARD
+            return [n[0] for n in [self.rotary_pos_emb(length)] if isinstance(n, Pair)]
+    """,
+    """\
+    FORWARD
+            self.ways[0] = lambda n: self.rotary_pos_emb(n)
+            return self.ways[0](length)
+    """,
 ]
 
 
@@ -471,6 +510,23 @@ UNGUARDED_WAYS = [
     ("return (lambda table, scale: table)(*self.rotary_pos_emb(length))",),
     ("return (lambda out: out[0])(self.rotary_pos_emb(length))",),
     ("table, scale = (lambda rotary: rotary(length))(self.rotary_pos_emb)",),
+    ("one = two", "two = one", "if one:", "    table, mscale = self.rotary_pos_emb(length)"),
+    ("match hidden:", "    case 'rope':", "        table, mscale = self.rotary_pos_emb(length)"),
+    (
+        "match self.config.rope_type:",
+        "    case str():",
+        "        table, mscale = self.rotary_pos_emb(length)",
+    ),
+    (
+        "match self.config.rope_type:",
+        "    case 'rope' | 'yarn' if hidden:",
+        "        table, mscale = self.rotary_pos_emb(length)",
+    ),
+    ("if self.config.rope_type > 'a':", "    table, mscale = self.rotary_pos_emb(length)"),
+    ("out = self.rotary_pos_emb(length)", "if out is not None:", "    table, mscale = out"),
+    ("if hidden:", "    return", "table, mscale = self.rotary_pos_emb(length)"),
+    ("use(self.rotary_pos_emb(length)[1])",),
+    ("table: Tensor", "table, mscale = self.rotary_pos_emb(length)"),
 ]
 
 
@@ -569,6 +625,43 @@ def test_wrapper_that_hands_on_the_result(frame: Path) -> None:
     assert found(frame, "yarn") == []
 
 
+def test_wrapper_of_a_wrapper_of_a_wrapper(frame: Path) -> None:
+    write(
+        frame,
+        """\
+        FORWARD
+                table, mscale = self.third(length)
+
+            def third(self, length):
+                return self.second(length)
+
+            def second(self, length):
+                return self.first(length)
+
+            def first(self, length):
+                return self.rotary_pos_emb(length)
+        """,
+    )
+
+    assert lines(frame, "rope") == ["7"]
+    assert found(frame, "yarn") == []
+
+
+def test_method_that_is_named_like_the_embedding(frame: Path) -> None:
+    write(
+        frame,
+        """\
+        FORWARD
+                table, mscale = self.rotary_pos_emb(length)
+
+            def rotary_pos_emb(self, length):
+                return super().rotary_pos_emb(length)
+        """,
+    )
+
+    assert lines(frame, "rope") == ["7"]
+
+
 @pytest.mark.parametrize(
     ("head", "call"),
     [
@@ -647,6 +740,7 @@ SPEC_OF = "def get_spec(args, config):\n    "
         f"import frame.other as engine\n{SPEC_OF}return engine.Attention",
         f"from frame.other import *\n{SPEC_OF}return Attention",
         f"{SPEC_OF}from frame import other\n    return other.Attention",
+        f"from frame.other import Attention as Base\nMine: type = Base\n{SPEC_OF}return Mine",
         f"from frame.other import Attention as Base\nclass Mine(Base): pass\n{SPEC_OF}return Mine",
         "from frame.other import get_spec",
         "from frame.other import *",
@@ -703,6 +797,43 @@ def test_adapter_that_constructs_one_class_always(frame: Path) -> None:
     )
 
     assert found(frame, "rope") == []
+
+
+@pytest.mark.parametrize(
+    ("builder", "embedding"),
+    [
+        ("", "None if config.off else YarnRotaryEmbedding(64)"),
+        (
+            "def build(config):\n    return None if config.off else YarnRotaryEmbedding(64)\n",
+            "build()",
+        ),
+    ],
+    ids=["in the constructor", "in a function"],
+)
+def test_adapter_that_constructs_one_class_or_nothing(
+    frame: Path, builder: str, embedding: str
+) -> None:
+    write(
+        frame,
+        f"{builder}def get_spec(args, config):\n    return Attention\n\n"
+        "class Attention(Base):\n    def __init__(self, config):\n        self.width = 64\n"
+        f"        self.rotary_pos_emb = {embedding}\n\n"
+        "    def forward(self, length):\n        table, mscale = self.rotary_pos_emb(length)\n",
+    )
+
+    assert found(frame, "rope") == []
+
+
+def test_attention_that_is_not_latent(frame: Path) -> None:
+    write(frame, UNGUARDED)
+    common = (
+        "--num-layers 2 --hidden-size 64 --num-attention-heads 4 --position-embedding-type rope "
+        f"{ADAPTER}"
+    )
+
+    (finding,) = check("m", resolve(pipeline(), common.split()), frame, [])
+
+    assert finding.message.startswith("frame/adapter.py:7 takes two results")
 
 
 def test_attention_in_another_module(frame: Path) -> None:
@@ -846,6 +977,20 @@ def test_function_that_is_not_in_the_project(frame: Path, text: str) -> None:
     assert str(caught.value) == "the function get_spec of --spec is not in the project"
 
 
+def test_function_that_two_modules_import_from_each_other(frame: Path) -> None:
+    write(frame, "from frame.other import get_spec\n")
+    write(frame, "from frame.adapter import get_spec\n", "other")
+
+    with pytest.raises(NotCheckedError) as caught:
+        found(frame, "rope")
+
+    assert str(caught.value) == "the function get_spec of --spec is not in the project"
+
+
+def test_value_of_another_type_names_no_adapter() -> None:
+    assert adapter.named([1, 2]) is None
+
+
 def test_module_in_another_folder(frame: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     write(frame, UNGUARDED)
     root = tmp_path_factory.mktemp("root")
@@ -875,6 +1020,8 @@ def test_adapter_is_not_imported(frame: Path) -> None:
         (b"def get_spec(:", "adapter.py:1 is not Python: "),
         (b"# coding: nonsense\n", "adapter.py:0 is not Python: "),
         (b"a = '\0'", "adapter.py"),
+        (b"#" * (adapter.SIZE_LIMIT + 1), "adapter.py is too large"),
+        (b"a = " + b"-" * 100_000 + b"1", "adapter.py cannot be read: "),
     ],
 )
 def test_adapter_that_cannot_be_read(frame: Path, content: bytes, said: str) -> None:
@@ -941,3 +1088,12 @@ def test_files_that_mention_an_adapter(tmp_path: Path) -> None:
         "variant_of_variant.sh",
     }
     assert rule.mentions_spec("--spec a b")
+
+
+def test_file_that_cannot_be_read_mentions_nothing(tmp_path: Path) -> None:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models/closed.py").write_text("--spec")
+    (tmp_path / "models/closed.py").chmod(0)
+
+    with ordinary_user(tmp_path / "models"):
+        assert mentioning([tmp_path / "models"]) == set()

@@ -60,6 +60,17 @@ def fill(args: argparse.Namespace) -> None:
         args.rope_type = "yarn" if args.multi_latent_attention else "rope"
 
 
+def add_rounding_flag(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    parser.add_argument("--round-range", dest="yarn_correction_range_round_to_int", default=True)
+    return parser
+
+
+def refuse_other_betas(args: argparse.Namespace) -> None:
+    fill(args)
+    if args.beta_fast != 1:
+        raise RuntimeError("not with this framework")
+
+
 @cache
 def pipeline(*, extended: bool = True, surface: str = SURFACE) -> Pipeline:
     settings = PipelineSettings(
@@ -171,6 +182,15 @@ def test_width_is_compared_and_not_the_fraction() -> None:
     assert (finding.expected, finding.actual) == (32, 64)
     assert finding.remedy == "declare --rotary-percent 0.5 in the definition"
     assert finding.effect == "32 of 32 frequencies differ; 64 elements rotated against 32 elements"
+
+
+def test_fraction_that_leaves_nothing_of_a_head() -> None:
+    argv = GPT.replace("--rotary-percent 1.0", "--rotary-percent 0.001")
+
+    finding = only(argv, {"rope_theta": 10000, "head_dim": 64})
+
+    assert (finding.expected, finding.actual) == (64, 0)
+    assert finding.remedy == "declare --rotary-percent 1 in the definition"
 
 
 def test_width_under_latent_attention() -> None:
@@ -420,6 +440,69 @@ def test_magnitude_that_only_other_mscales_give() -> None:
     assert finding.remedy.startswith("declare --mscale 1.927")
     flags = finding.remedy.removeprefix("declare ").removesuffix(" in the definition")
     assert findings(f"{argv} {flags}", deepseek(attention_factor=1.25)) == []
+
+
+@pytest.mark.parametrize("missing", [{"factor": None}, {"mscale_all_dim": 1e200}])
+def test_what_does_not_follow_from_the_checkpoint_is_not_compared(missing: Config) -> None:
+    argv = f"{DEEPSEEK_ARGV} --mscale 1 --mscale-all-dim 1"
+
+    fields = {one.field for one in findings(argv, deepseek(**missing)) if one.expected}
+
+    assert fields.isdisjoint({"softmax_multiplier"})
+
+
+def test_magnitude_that_does_not_follow_with_the_published_factor() -> None:
+    argv = DEEPSEEK_ARGV.replace("factor 40", "factor 2") + " --mscale 1e308 --mscale-all-dim 0"
+
+    config = deepseek(factor=1e10, mscale=0, mscale_all_dim=0)
+
+    fields = {one.field for one in findings(argv, config)}
+
+    assert "rotary_scaling_factor" in fields
+    assert "magnitude" not in fields
+
+
+def test_embedding_without_frequencies_differs_by_no_size() -> None:
+    argv = f"{DEEPSEEK_ARGV} --mscale 1 --mscale-all-dim 1".replace("base 10000", "base 1")
+
+    base = findings(argv, deepseek(mscale=1, mscale_all_dim=1))[0]
+
+    assert (base.field, base.effect) == ("rotary_base", None)
+
+
+def test_value_that_a_framework_leaves_out() -> None:
+    used = pipeline()
+    whole = resolve(used, KIMI.split())
+    without = dataclasses.replace(whole, rope=dataclasses.replace(whole.built, beta_fast=None))
+
+    (finding,) = check("m", read(of("Kimi-K2-Instruct"), FILE), without, Reach(used))
+
+    assert finding.message.startswith("beta_fast is not used (")
+
+
+def test_value_that_the_framework_refuses_is_not_reached_by_its_flag() -> None:
+    settings = dataclasses.replace(
+        pipeline().settings, defaults=(f"{__name__}:refuse_other_betas",)
+    )
+    used = Pipeline(choose(SURFACE, Path.cwd()), settings)
+
+    (finding,) = check("m", read(kimi(32.0, 32.0), FILE), resolve(used, KIMI.split()), Reach(used))
+
+    assert (finding.rule, finding.field) == ("unreachable-field", "beta_fast")
+
+
+def test_flag_that_takes_a_text_cannot_say_no() -> None:
+    settings = dataclasses.replace(
+        pipeline().settings,
+        arguments=(*pipeline().settings.arguments, f"{__name__}:add_rounding_flag"),
+    )
+    used = Pipeline(choose(SURFACE, Path.cwd()), settings)
+    config = kimi(32.0, 1.0)
+    config["rope_scaling"]["truncate"] = False
+
+    (finding,) = check("m", read(config, FILE), resolve(used, KIMI.split()), Reach(used))
+
+    assert (finding.rule, finding.field) == ("unreachable-field", "round_to_int")
 
 
 def test_softmax_of_plain_rope_under_latent_attention() -> None:

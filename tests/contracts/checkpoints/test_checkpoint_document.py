@@ -150,11 +150,13 @@ def test_several_files_of_one_model(folder: Path) -> None:
 
 
 def test_file_belongs_to_the_longest_name(folder: Path) -> None:
-    assert names(find(folder, ["{model}*.json"], [*MODELS, "kimi-k2-thinking"])) == {
-        "kimi-k2": ["kimi-k2.json", "kimi-k2@0905.json"],
-        "kimi-k2-thinking": ["kimi-k2-thinking.json"],
-        "kimi-k25": ["kimi-k25.json"],
-    }
+    models = [*MODELS, "kimi-k2-thinking"]
+    for order in (models, models[::-1]):
+        assert names(find(folder, ["{model}*.json"], order)) == {
+            "kimi-k2": ["kimi-k2.json", "kimi-k2@0905.json"],
+            "kimi-k2-thinking": ["kimi-k2-thinking.json"],
+            "kimi-k25": ["kimi-k25.json"],
+        }
 
 
 def test_absolute_pattern(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -308,6 +308,98 @@ def test_zero_betas_are_the_defaults() -> None:
     assert (values["beta_fast"], values["beta_slow"]) == (32, 1)
 
 
+def test_magnitude_that_is_no_number_is_a_problem() -> None:
+    assert problems(yarn(factor=1e10, mscale=1e308, mscale_all_dim=1)) == [
+        "rope_scaling: the mscale is not finite: inf"
+    ]
+
+
+def test_magnitude_of_an_mscale_that_cannot_be_read_is_left_open() -> None:
+    checkpoint = read(yarn(mscale="1"))
+
+    assert "magnitude" not in checkpoint.ropes[0].values
+    assert [one.message for one in checkpoint.problems] == [
+        "rope_scaling.mscale is '1', not a number"
+    ]
+
+
+def test_original_length_that_is_stated_twice() -> None:
+    (problem,) = problems({**yarn(), "original_max_position_embeddings": 8192})
+
+    assert problem == (
+        "original_max_position_embeddings is 8192 and "
+        "rope_scaling.original_max_position_embeddings is 4096; transformers reads the former"
+    )
+
+
+def test_unknown_key_whose_effect_cannot_be_computed() -> None:
+    messages = problems(yarn(factor=10**400, attn_factor=0.5))
+
+    assert [one for one in messages if "attn_factor" in one] == [
+        (
+            "rope_scaling.attn_factor is 0.5, a key that transformers does not read; "
+            "did you mean attention_factor?"
+        )
+    ]
+
+
+def test_object_that_is_nested_too_deeply_is_not_looked_into() -> None:
+    config: Config = yarn()
+    for _ in range(5):
+        config = {"text_config": config}
+
+    assert read(config).ropes == ()
+
+
+def test_null_parameters_of_layers_that_nothing_names() -> None:
+    blocks = {"full_attention": {"rope_theta": 10000}, "sliding_attention": None}
+
+    assert problems({"head_dim": 64, "rope_parameters": blocks}) == [
+        (
+            "rope_parameters.sliding_attention is null, and no layer_types say which layers are "
+            "not rotated"
+        )
+    ]
+
+
+def test_null_parameters_of_layers_that_there_are_none_of() -> None:
+    blocks = {"full_attention": {"rope_theta": 10000}, "sliding_attention": None}
+    config = {"head_dim": 64, "rope_parameters": blocks, "layer_types": ["full_attention"]}
+
+    assert "no_rope_layers" not in only(config)
+
+
+def test_width_of_layers_that_see_everything() -> None:
+    config = {
+        "model_type": "gemma4_text",
+        "head_dim": 256,
+        "global_head_dim": 512,
+        "rope_parameters": {
+            "full_attention": {"rope_theta": 1e6},
+            "sliding_attention": {"rope_theta": 1e4},
+        },
+    }
+
+    widths = {one.layers: one.values["rotary_dim"] for one in read(config).ropes}
+
+    assert widths == {"full_attention": 512, "sliding_attention": 256}
+
+
+def test_compressed_layers_that_there_are_none_of() -> None:
+    config = {
+        "model_type": "deepseek_v4",
+        "rope_theta": 10000,
+        "compress_rope_theta": 160000,
+        "qk_rope_head_dim": 64,
+        "num_hidden_layers": 2,
+        "compress_ratios": [0, 0],
+    }
+
+    (rope,) = read(config).ropes
+
+    assert rope.values["rotary_base"] == 10000
+
+
 def test_null_factor_is_the_ratio_of_the_lengths() -> None:
     config = {**yarn(factor=None), "max_position_embeddings": 163840}
 
