@@ -1,20 +1,51 @@
+"""Change the code of parts, and tell which changes their own tests do not notice.
+
+``python -m mutation FOLDER PART ...`` in ``tests``; ``tox -e mutation -- PART ...`` does the same.
+It takes hours. What was found is kept in the folder: a run that was interrupted goes on.
+"""
+
 from __future__ import annotations
 
 import argparse
+import subprocess
+import sys
 from pathlib import Path
 
-from .trying import PARTS, run
+from .score import HERE, read, report
+from .trying import PARTS, PROJECT, run
 
 
-def main() -> None:
-    """Change the code of parts, and tell which changes their tests do not notice."""
-    parser = argparse.ArgumentParser(prog="mutation")
-    parser.add_argument("folder", type=Path, help="where the copies are; kept for a later run")
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="mutation", description=__doc__, allow_abbrev=False)
+    parser.add_argument("folder", type=Path, help="where the copies of the project are")
     parser.add_argument("parts", nargs="+", choices=PARTS)
-    parser.add_argument("--only", action="append", default=[], help="pattern of mutants' names")
-    arguments = parser.parse_args()
-    for name in arguments.parts:
-        run(name, arguments.folder.resolve() / name, arguments.only)
+    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="of mutants")
+    parser.add_argument("--again", action="store_true", help="try again what was not noticed")
+    parser.add_argument("--report", action="store_true", help="try nothing, write the reports")
+    options = parser.parse_args()
+    left = 0
+    for name in options.parts:
+        folder = options.folder.resolve() / name
+        only = options.only
+        if options.again:
+            score = read(folder)
+            only = [one.name for one in score.unnoticed if one not in score.reasons(name)]
+        if not options.report and (only or not options.again):
+            run(name, folder, only)
+        score = read(folder)
+        (HERE / f"{name}.md").write_text(report(name, score, commit()), encoding="utf-8")
+        without = [one for one in score.unnoticed if one not in score.reasons(name)]
+        left += len(without)
+        for one in without:
+            print(f"{one.status}: {one.text}")
+    return 1 if left else 0
 
 
-main()
+def commit() -> str:
+    command = ["git", "describe", "--always", "--dirty"]
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "a copy without history"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
