@@ -86,8 +86,8 @@ def report(name: str, score: Score, commit: str) -> str:
     lines = [
         f"# What the tests of {name} notice",
         "",
-        f"Made by `tox -e mutation -- {name}` on {commit}. A mutant is one small change of the code;",
-        f"it is noticed where a test fails or hangs. The reasons are those in `{name}.toml`.",
+        f"Made by `tox -e mutation -- {name}` on {commit}. A mutant is one small change of",
+        f"the code; it is noticed where a test fails or hangs. The reasons are those in `{name}.toml`.",
         "",
         "| file | mutants | noticed | not noticed, with a reason | not noticed | not tried |",
         "| --- | ---: | ---: | ---: | ---: | ---: |",
