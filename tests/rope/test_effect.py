@@ -154,6 +154,24 @@ def test_text(first: RopeConfig, second: RopeConfig, text: str) -> None:
     assert effect.numerically_identical is (text == "numerically identical")
 
 
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [
+        (2.0, "x2"),
+        (1.0005, "x1.0005"),  # four digits would say 1
+        (1.5, "x1.5"),
+        (10.0, "x10.0"),
+        (12.34, "x12.3"),
+        (999999.0, "x999999.0"),
+        (1e6, "x1e+06"),  # from here on, digits say less than the length
+    ],
+)
+def test_a_ratio_has_the_digits_that_say_something(ratio: float, text: str) -> None:
+    effect = Effect(0, 32, 1.0, None, magnitude_ratio=ratio, softmax_ratio=1.0)
+
+    assert effect.text == f"0 of 32 frequencies differ; cosine and sine {text}"
+
+
 def test_first_phase_is_off_by_more_than_a_radian() -> None:
     effect = compare(replace(KIMI, beta_fast=32), KIMI)
     apart = max(
