@@ -449,13 +449,43 @@ def test_where_a_value_comes_from(
     } == expected
 
 
-def test_what_is_built_tells_which_values_it_reads():
-    plain, latent = built(GPT).reads, built(MLA).reads
+# Which class is constructed depends on these, for every attention.
+KIND = {"position_embedding_type", "use_rotary_position_embeddings"}
 
-    assert {"rotary_base", "rotary_percent", "kv_channels", "use_rope_scaling"} <= plain
-    assert not {"rotary_scaling_factor", "rope_scaling_factor", "mscale", "rope_type"} & plain
-    assert {"rotary_base", "qk_pos_emb_head_dim", "rotary_scaling_factor", "rope_type"} <= latent
-    assert not {"rotary_percent", "kv_channels", "use_rope_scaling", "no_rope_freq"} & latent
+
+@pytest.mark.parametrize(
+    ("argv", "read"),
+    [
+        (
+            GPT,
+            {
+                *("kv_channels", "rotary_base", "rotary_percent", "rotary_interleaved"),
+                *("rotary_seq_len_interpolation_factor", "use_rope_scaling", "no_rope_freq"),
+            },
+        ),
+        (
+            MLA,
+            {
+                *("rope_type", "qk_pos_emb_head_dim", "rotary_base", "rotary_scaling_factor"),
+                *("original_max_position_embeddings", "beta_fast", "beta_slow"),
+                *("mscale", "mscale_all_dim"),
+            },
+        ),
+        # The factor and the mscales have no flag of their own here, the rest has.
+        (
+            YARN,
+            {
+                *("kv_channels", "rotary_base", "rotary_scaling_factor", "no_rope_freq"),
+                *("yarn_original_max_position_embeddings", "yarn_beta_fast", "yarn_beta_slow"),
+                *("mscale", "mscale_all_dim", "yarn_correction_range_round_to_int"),
+            },
+        ),
+    ],
+    ids=["rope", "mla", "yarn"],
+)
+def test_what_is_built_tells_which_values_it_reads(argv: str, read: set[str]):
+    """They are those whose flags change what is built, in the table above."""
+    assert built(argv).reads == read | KIND
 
 
 def test_plain_rope_under_mla_reads_what_scales_its_softmax():
