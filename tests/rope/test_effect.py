@@ -193,9 +193,34 @@ def test_values_from_which_nothing_follows() -> None:
         compare(replace(KIMI, beta_fast=None), KIMI)
 
 
+BARE = RopeConfig("yarn", "mla", rotary_scaling_factor=40, mscale=1.0, mscale_all_dim=0.0)
+
+
+@pytest.mark.parametrize(
+    ("rope", "factors"),
+    [
+        # 0.1 * ln(40) + 1, on the tables or, squared, on the softmax.
+        (BARE, (1.368888, 1.0)),
+        (replace(BARE, mscale_all_dim=1.0), (1.0, 1.873854)),
+        (replace(BARE, mscale=0.0), (1.0, 1.0)),
+        # Where one of the two is not set, mscale is 1; the softmax is then nobody's to tell.
+        (replace(BARE, mscale_all_dim=None), (1.368888, None)),
+        (replace(BARE, mscale_all_dim=None, softmax_multiplier=2.0), (1.368888, 2.0)),
+        # Only multi-latent attention scales its softmax.
+        (replace(BARE, attention="gpt", mscale_all_dim=1.0), (1.0, None)),
+        (replace(BARE, attention="gpt", softmax_multiplier=1.0), (1.368888, 1.0)),
+        (replace(BARE, kind="rope", magnitude=1.3), (1.0, None)),
+    ],
+)
+def test_factors_that_follow(rope: RopeConfig, factors: tuple[float, float | None]) -> None:
+    found = with_factors(rope)
+
+    assert (found.magnitude, found.softmax_multiplier) == pytest.approx(factors, abs=5e-7)
+
+
 def test_magnitude_without_scaling() -> None:
     assert with_factors(replace(KIMI, kind="rope")).magnitude == 1.0
-    with pytest.raises(ValueError, match="rotary_scaling_factor is not set"):
+    with pytest.raises(ValueError, match=r"^rotary_scaling_factor is not set$"):
         with_factors(replace(KIMI, rotary_scaling_factor=None))
 
 

@@ -449,6 +449,64 @@ def test_where_a_value_comes_from(
     } == expected
 
 
+PINNED = Pipeline(MEGATRON, PipelineSettings(pins={"rotary_base": 5}))
+# From the flag to the argument of the class: origin, attribute of the namespace, a flag that sets
+# it, attribute of the config, argument.
+WAYS: dict[str, tuple[Pipeline, str, str, tuple[str | None, ...]]] = {
+    "declared, not in the config": (
+        *(STOCK, f"{GPT} --rotary-base 5", "rotary_base"),
+        (D, "rotary_base", "--rotary-base", None, "rotary_base"),
+    ),
+    "a default of the parser": (
+        *(STOCK, GPT, "rotary_percent"),
+        (P, "rotary_percent", "--rotary-percent", None, "rotary_percent"),
+    ),
+    "under another name in the config": (
+        *(STOCK, YARN, "rotary_scaling_factor"),
+        (
+            *(P, "rotary_scaling_factor", "--rotary-scaling-factor"),
+            *("yarn_rotary_scaling_factor", "scaling_factor"),
+        ),
+    ),
+    "written by validate_args": (
+        *(STOCK, GPT, "rotary_dim"),
+        (F, "kv_channels", "--kv-channels", "kv_channels", "kv_channels"),
+    ),
+    "written by validate_args because of another flag": (
+        *(STOCK, f"{SIZES} --use-rotary-position-embeddings", "kind"),
+        (D, "use_rotary_position_embeddings", "--position-embedding-type", None, None),
+    ),
+    "written by a framework": (
+        *(FRAMEWORK, MLA, "kind"),
+        (F, "rope_type", "--rope-type", "rope_type", None),
+    ),
+    "a default of the config that has a flag": (
+        *(STOCK, YARN, "beta_slow"),
+        (C, "yarn_beta_slow", "--yarn-beta-slow", "yarn_beta_slow", "beta_slow"),
+    ),
+    "a default of the config that has none": (
+        *(STOCK, MLA, "beta_fast"),
+        (C, "beta_fast", None, "beta_fast", "beta_fast"),
+    ),
+    "a default of the class": (
+        *(STOCK, MLA, "round_to_int"),
+        (K, None, None, None, "correction_range_round_to_int"),
+    ),
+    "pinned": (
+        *(PINNED, GPT, "rotary_base"),
+        ("pinned", "rotary_base", "--rotary-base", None, "rotary_base"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("pipeline", "argv", "name", "way"), WAYS.values(), ids=WAYS)
+def test_the_way_of_a_value(pipeline: Pipeline, argv: str, name: str, way: tuple[str | None, ...]):
+    source = built(argv, pipeline).sources[name]
+
+    found = (source.origin, source.dest, source.flag, source.attribute, source.argument)
+    assert found == way
+
+
 # Which class is constructed depends on these, for every attention.
 KIND = {"position_embedding_type", "use_rotary_position_embeddings"}
 
