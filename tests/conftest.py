@@ -9,7 +9,7 @@ from hypothesis import settings
 # No example is too slow: a machine may have other things to do.
 settings.register_profile("no-deadline", settings(), deadline=None)
 # For thousands of runs: what mutants of the package are tried with.
-settings.register_profile("mutants", settings(), deadline=None, max_examples=25)
+settings.register_profile("mutants", settings(), deadline=None, max_examples=10)
 settings.load_profile("no-deadline")
 
 pytest_plugins = ["pytester", "suite_traces"]

@@ -27,6 +27,7 @@ PARTS = {
         "rope",
         (
             "test_resolution.py::test_any_command_line_is_built_or_refused",
+            "test_resolution.py::TestBeforeTheCorrection",
             "test_frequencies.py::TestImpossible::test_the_widest_head_is_computed",
         ),
     ),
