@@ -140,6 +140,8 @@ def test_is_public() -> None:
             "0 of 32 frequencies differ; 1 of 4 layers rotate in one and not in the other",
         ),
         (PLAIN, replace(PLAIN, no_rope_layers=(0, 0)), "numerically identical"),
+        # Only the multimodal embedding has axes to divide frequencies between.
+        (PLAIN, replace(PLAIN, mrope_section=(8, 12, 12)), "numerically identical"),
         (
             replace(PLAIN, seq_len_interpolation_factor=2),
             PLAIN,
@@ -170,6 +172,12 @@ def test_a_ratio_has_the_digits_that_say_something(ratio: float, text: str) -> N
     effect = Effect(0, 32, 1.0, None, magnitude_ratio=ratio, softmax_ratio=1.0)
 
     assert effect.text == f"0 of 32 frequencies differ; cosine and sine {text}"
+
+
+def test_layers_are_told_only_where_one_skips_rotation() -> None:
+    assert rotation(replace(PLAIN, no_rope_layers=(0, 1))).skipped == (0, 1)
+    assert rotation(replace(PLAIN, no_rope_layers=(0, 0))).skipped == ()
+    assert rotation(PLAIN).skipped == ()
 
 
 def test_first_phase_is_off_by_more_than_a_radian() -> None:

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
-from strategies import MEGATRON, argvs
+from strategies import MEGATRON, SURFACE, argvs
 
 from pytest_ropecontract.definitions import Registry
 from pytest_ropecontract.megatron.framework import PipelineCallError
 from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineSettings
+from pytest_ropecontract.megatron.recorded import RecordedMegatron
 from pytest_ropecontract.rope.config import FIELDS, RopeConfig
 from pytest_ropecontract.rope.resolution import ORIGINS, Refused, Resolution, resolve
 
@@ -544,6 +545,21 @@ KIND = {"position_embedding_type", "use_rotary_position_embeddings"}
 def test_what_is_built_tells_which_values_it_reads(argv: str, read: set[str]):
     """They are those whose flags change what is built, in the table above."""
     assert built(argv).reads == read | KIND
+
+
+def test_an_attribute_that_a_forks_config_lacks_is_not_set():
+    """As in a Megatron from before that attribute, whose config the rules read, too."""
+    older = tuple(
+        replace(one, attributes={k: v for k, v in one.attributes.items() if k != "no_rope_freq"})
+        for one in SURFACE.classes
+    )
+    pipeline = Pipeline(RecordedMegatron(replace(SURFACE, classes=older)), PipelineSettings())
+
+    resolution = built(f"{GPT} --no-rope-freq 2", pipeline)
+
+    assert resolution.rope is not None
+    assert resolution.rope.no_rope_layers is None
+    assert "no_rope_layers" not in resolution.sources
 
 
 def test_plain_rope_under_mla_reads_what_scales_its_softmax():
