@@ -547,6 +547,17 @@ def test_what_is_built_tells_which_values_it_reads(argv: str, read: set[str]):
     assert built(argv).reads == read | KIND
 
 
+def test_a_kind_for_which_a_surface_has_no_rule_is_refused():
+    rules = tuple(rule for rule in SURFACE.rules if rule.path != "gpt-rope")
+    pipeline = Pipeline(RecordedMegatron(replace(SURFACE, rules=rules)), PipelineSettings())
+
+    resolution = resolve(pipeline, GPT.split())
+
+    said = "megatron-core-0.19.2 has no rotary rule for this config"
+    assert resolution.refused == Refused("model", "unresolvable", said)
+    assert resolution.rope is None
+
+
 def test_an_attribute_that_a_forks_config_lacks_is_not_set():
     """As in a Megatron from before that attribute, whose config the rules read, too."""
     older = tuple(
