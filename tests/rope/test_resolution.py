@@ -508,6 +508,15 @@ def test_the_way_of_a_value(pipeline: Pipeline, argv: str, name: str, way: tuple
     assert found == way
 
 
+def test_the_argv_is_the_definitions_and_the_parsed_one_has_the_base_args_too():
+    base = ("--rotary-base", "5")
+    resolution = built(GPT, Pipeline(MEGATRON, PipelineSettings(base_args=base)))
+
+    assert resolution.argv == tuple(GPT.split())
+    assert resolution.parsed.argv == (*base, *GPT.split())
+    assert resolution.config_class == "TransformerConfig"
+
+
 # Which class is constructed depends on these, for every attention.
 KIND = {"position_embedding_type", "use_rotary_position_embeddings"}
 
@@ -556,6 +565,7 @@ def test_a_kind_for_which_a_surface_has_no_rule_is_refused():
     said = "megatron-core-0.19.2 has no rotary rule for this config"
     assert resolution.refused == Refused("model", "unresolvable", said)
     assert resolution.rope is None
+    assert resolution.argv == resolution.parsed.argv == tuple(GPT.split())
 
 
 def test_an_attribute_that_a_forks_config_lacks_is_not_set():
@@ -636,6 +646,7 @@ def test_what_cannot_be_built_is_refused(argv: str, refused: Refused):
 
     assert resolution.refused == refused
     assert (resolution.rope, resolution.sources) == (None, {})
+    assert resolution.argv == resolution.parsed.argv == tuple(argv.split())
 
 
 @pytest.mark.parametrize(
@@ -674,6 +685,15 @@ def test_a_frameworks_own_arguments_replace_those_of_the_rules(tmp_path: Path):
     assert resolution.origins["rotary_dim"] == "filled"
 
 
+def test_where_nothing_is_rotated_a_frameworks_arguments_go_nowhere(tmp_path: Path):
+    """Its function is called for every config, and cannot know."""
+    pipeline = rotary('{"beta_fast": 1}', tmp_path, "provider_of_nothing")
+
+    rope = built(f"{SIZES} --position-embedding-type none", pipeline).rope
+
+    assert rope == RopeConfig("none", "gpt")
+
+
 def test_an_argument_that_the_class_does_not_take_is_an_error(tmp_path: Path):
     pipeline = rotary('{"beta_fast": 1}', tmp_path, "provider_errs")
 
@@ -684,6 +704,10 @@ def test_an_argument_that_the_class_does_not_take_is_an_error(tmp_path: Path):
         "rope_contract_rotary: provider_errs:rotary returned 'beta_fast', "
         "which RotaryEmbedding does not take"
     )
+    # The way out is to return one of those that it does take.
+    assert caught.value.remedy is not None
+    assert caught.value.remedy.startswith("its arguments are ")
+    assert {"kv_channels", "rotary_percent"} <= set(caught.value.remedy[18:].split(", "))
 
 
 def definition(name: str) -> list[str]:
