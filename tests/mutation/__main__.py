@@ -35,9 +35,12 @@ def main() -> int:
         score = read(folder)
         (HERE / f"{name}.md").write_text(report(name, score, commit()), encoding="utf-8")
         without = [one for one in score.unnoticed if one not in score.reasons(name)]
-        left += len(without)
+        outdated = score.outdated(name)
+        left += len(without) + len(outdated)
         for one in without:
             print(f"{one.status}: {one.text}")
+        for because in outdated:
+            print(f"no change is left that needs this reason: {because}")
     return 1 if left else 0
 
 

@@ -38,16 +38,36 @@ class Score:
 
     def reasons(self, name: str) -> dict[Change, str]:
         """Return why changes need not be noticed, as far as the part's file says so."""
-        path = HERE / f"{name}.toml"
-        entries = tomllib.loads(path.read_text("utf-8"))["same"] if path.exists() else []
-        found = {}
-        for change in self.unnoticed:
-            for entry in entries:
-                if change.text in entry.get("changes", ()) or (
-                    "like" in entry and re.search(entry["like"], change.text)
-                ):
-                    found[change] = entry["because"]
-        return found
+        return {
+            change: entry["because"]
+            for entry in _entries(name)
+            for change in self.unnoticed
+            if _is_about(entry, change)
+        }
+
+    def outdated(self, name: str) -> list[str]:
+        """Return the reasons that are about no change any more; none before all are tried."""
+        if any(count["not checked"] for count in self.counts.values()):
+            return []
+        return [
+            entry["because"]
+            for entry in _entries(name)
+            if not any(_is_about(entry, change) for change in self.unnoticed)
+        ]
+
+
+def _entries(name: str) -> list[dict[str, Any]]:
+    path = HERE / f"{name}.toml"
+    entries: list[dict[str, Any]] = []
+    if path.exists():
+        entries = tomllib.loads(path.read_text("utf-8"))["same"]
+    return entries
+
+
+def _is_about(entry: dict[str, Any], change: Change) -> bool:
+    if "like" in entry and re.search(entry["like"], change.text):
+        return True
+    return change.text in entry.get("changes", ())
 
 
 def read(folder: Path) -> Score:

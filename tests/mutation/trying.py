@@ -103,6 +103,8 @@ def settings(name: str) -> str:
     lines = ["[mutmut]", "source_paths = pytest_ropecontract"]
     # Hypothesis refuses to run a test twice in one process.
     lines += ["process_isolation = forkserver"]
+    # The copy has no history of its own.
+    lines += ["use_git_change_detection = false"]
     lines += ["timeout_constant = 3.0", "timeout_multiplier = 4.0"]
     for key, values in several.items():
         lines += [f"{key} =", *(f"    {value}" for value in values)]
