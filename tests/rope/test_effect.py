@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import pytest_ropecontract
 from pytest_ropecontract.rope.config import RopeConfig
-from pytest_ropecontract.rope.effect import Effect, compare, rotation, with_factors
+from pytest_ropecontract.rope.effect import Effect, compare, rotation, same_frequency, with_factors
 
 KIMI = with_factors(
     RopeConfig(
@@ -194,6 +194,14 @@ def test_first_phase_is_off_by_more_than_a_radian() -> None:
     assert effect.first_position is not None
     assert effect.first_position * apart > 1
     assert (effect.first_position - 1) * apart <= 1
+
+
+def test_rounding_to_float32_is_no_difference() -> None:
+    """A unit in the last place of a float32 is 2**-23 of the value, or 1.2e-7."""
+    assert same_frequency(0.5, 0.5 * (1 + 4 * 2**-23))
+    assert not same_frequency(0.5, 0.5 * (1 + 16 * 2**-23))
+    # However small a frequency is: a long context makes something of it.
+    assert not same_frequency(1e-12, 1.1e-12)
 
 
 def test_values_from_which_nothing_follows() -> None:
