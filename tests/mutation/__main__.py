@@ -20,7 +20,11 @@ def main() -> int:
     parser.add_argument("folder", type=Path, help="where the copies of the project are")
     parser.add_argument("parts", nargs="+", choices=PARTS)
     parser.add_argument("--only", action="append", default=[], metavar="NAME", help="of mutants")
-    parser.add_argument("--again", action="store_true", help="try again what was not noticed")
+    parser.add_argument(
+        "--again",
+        action="store_true",
+        help="try again what was not noticed, and what took too long",
+    )
     parser.add_argument("--report", action="store_true", help="try nothing, write the reports")
     options = parser.parse_args()
     left = 0
@@ -29,7 +33,8 @@ def main() -> int:
         only = options.only
         if options.again:
             score = read(folder)
-            only = [one.name for one in score.unnoticed if one not in score.reasons(name)]
+            reasons = score.reasons(name)
+            only = [*score.hung, *(one.name for one in score.unnoticed if one not in reasons)]
         if not options.report and (only or not options.again):
             run(name, folder, only)
         score = read(folder)

@@ -35,6 +35,8 @@ class Score:
 
     counts: dict[str, Counter[str]]
     unnoticed: list[Change]
+    hung: list[str]
+    """Names of mutants that took too long, which on a busy machine says little."""
 
     def reasons(self, name: str) -> dict[Change, str]:
         """Return why changes need not be noticed, as far as the part's file says so."""
@@ -73,7 +75,7 @@ def _is_about(entry: dict[str, Any], change: Change) -> bool:
 def read(folder: Path) -> Score:
     """Read what mutmut left in the folder of a part."""
     counts: dict[str, Counter[str]] = {}
-    unnoticed = []
+    unnoticed, hung = [], []
     with chdir(folder):
         for path in sorted(Path("mutants", PACKAGE).rglob("*.meta")):
             codes: dict[str, Any] = json.loads(path.read_text("utf-8"))["exit_code_by_key"]
@@ -84,9 +86,11 @@ def read(folder: Path) -> Score:
             counts[file] = Counter(status_by_exit_code[code] for code in codes.values())
             for name, code in codes.items():
                 status = status_by_exit_code[code]
-                if status not in NOTICED | {"not checked"}:
+                if status == "timeout":
+                    hung.append(name)
+                elif status not in NOTICED | {"not checked"}:
                     unnoticed.append(Change(name, _text(name, file, source), status))
-    return Score(counts, unnoticed)
+    return Score(counts, unnoticed, hung)
 
 
 def _text(name: str, file: str, source: Path) -> str:
@@ -110,17 +114,19 @@ def report(name: str, score: Score, commit: str) -> str:
         "the code; it is noticed where a test of the same part fails or hangs. The reasons are",
         f"those in `{name}.toml`.",
         "",
-        "| file | mutants | noticed | not noticed, with a reason | not noticed | not tried |",
-        "| --- | ---: | ---: | ---: | ---: | ---: |",
+        "| file | mutants | killed | hangs | survives, with a reason | survives | not tried |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     justified = Counter(change.text.split(" ", 1)[0] for change in reasons)
     rows = [*score.counts.items(), ("**all**", total)]
     for file, count in rows:
         mutants, untried = sum(count.values()), count["not checked"]
-        noticed = sum(count[status] for status in NOTICED)
+        fails, hangs = count["killed"] + count["segfault"], count["timeout"]
         reasoned = len(reasons) if file == "**all**" else justified[file]
-        left = mutants - noticed - untried - reasoned
-        lines.append(f"| {file} | {mutants} | {noticed} | {reasoned} | {left} | {untried} |")
+        left = mutants - fails - hangs - untried - reasoned
+        lines.append(
+            f"| {file} | {mutants} | {fails} | {hangs} | {reasoned} | {left} | {untried} |"
+        )
     for because in dict.fromkeys(reasons.values()):
         lines += ["", f"## {because}", ""]
         lines += [f"- `{change.text}`" for change, why in reasons.items() if why == because]

@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 import pytest_ropecontract
 from pytest_ropecontract.rope.config import RopeConfig
-from pytest_ropecontract.rope.effect import Effect, compare, rotation, same_frequency, with_factors
+from pytest_ropecontract.rope.effect import (
+    Effect,
+    Rotation,
+    compare,
+    compare_rotations,
+    rotation,
+    same_frequency,
+    with_factors,
+)
 
 KIMI = with_factors(
     RopeConfig(
@@ -139,7 +147,26 @@ def test_is_public() -> None:
             replace(PLAIN, no_rope_layers=(0, 0, 0, 1)),
             "0 of 32 frequencies differ; 1 of 4 layers rotate in one and not in the other",
         ),
+        (
+            replace(PLAIN, no_rope_layers=(0, 0, 0, 1)),
+            PLAIN,
+            "0 of 32 frequencies differ; 1 of 4 layers rotate in one and not in the other",
+        ),
         (PLAIN, replace(PLAIN, no_rope_layers=(0, 0)), "numerically identical"),
+        # The width comes before what matters less; nothing else is said where nothing is rotated.
+        (
+            replace(PLAIN, rotary_dim=128, rotary_interleaved=True),
+            PLAIN,
+            (
+                "64 of 64 frequencies differ; 128 elements rotated against 64 elements; "
+                "pairs are neighbours against halves"
+            ),
+        ),
+        (
+            RopeConfig("none", "gpt"),
+            replace(PLAIN, rotary_interleaved=True),
+            "32 of 32 frequencies differ; none rotated against 64 elements",
+        ),
         # Only the multimodal embedding has axes to divide frequencies between.
         (PLAIN, replace(PLAIN, mrope_section=(8, 12, 12)), "numerically identical"),
         (
@@ -172,6 +199,25 @@ def test_a_ratio_has_the_digits_that_say_something(ratio: float, text: str) -> N
     effect = Effect(0, 32, 1.0, None, magnitude_ratio=ratio, softmax_ratio=1.0)
 
     assert effect.text == f"0 of 32 frequencies differ; cosine and sine {text}"
+
+
+def test_a_pair_that_does_not_turn_has_no_ratio_to_one_that_does() -> None:
+    """A base that is large enough gives frequencies of zero in float32."""
+    effect = compare_rotations(Rotation((1.0, 0.0)), Rotation((1.0, 0.5)))
+
+    assert (effect.differing, effect.largest_ratio, effect.first_position) == (1, math.inf, 3)
+
+
+@pytest.mark.parametrize(("one", "other", "ratio"), [(0, 0, 1), (2, 0, math.inf), (0, 2, 0)])
+def test_factors_of_zero_are_compared(one: float, other: float, ratio: float) -> None:
+    first, second = (
+        Rotation((1.0,), magnitude=float(factor), softmax_multiplier=float(factor))
+        for factor in (one, other)
+    )
+
+    effect = compare_rotations(first, second)
+
+    assert (effect.magnitude_ratio, effect.softmax_ratio) == (ratio, ratio)
 
 
 def test_layers_are_told_only_where_one_skips_rotation() -> None:
