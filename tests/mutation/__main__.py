@@ -7,12 +7,11 @@ It takes hours. What was found is kept in the folder: a run that was interrupted
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 from pathlib import Path
 
 from .score import HERE, read, report
-from .trying import PARTS, PROJECT, run
+from .trying import COMMIT, PARTS, run
 
 
 def main() -> int:
@@ -38,7 +37,8 @@ def main() -> int:
         if not options.report and (only or not options.again):
             run(name, folder, only)
         score = read(folder)
-        (HERE / f"{name}.md").write_text(report(name, score, commit()), encoding="utf-8")
+        commit = (folder / COMMIT).read_text("utf-8")
+        (HERE / f"{name}.md").write_text(report(name, score, commit), encoding="utf-8")
         without = [one for one in score.unnoticed if one not in score.reasons(name)]
         outdated = score.outdated(name)
         left += len(without) + len(outdated)
@@ -47,12 +47,6 @@ def main() -> int:
         for because in outdated:
             print(f"no change is left that needs this reason: {because}")
     return 1 if left else 0
-
-
-def commit() -> str:
-    command = ["git", "describe", "--always", "--dirty"]
-    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
-    return done.stdout.strip() or "a copy without history"
 
 
 if __name__ == "__main__":
