@@ -476,6 +476,10 @@ class TestMagnitude:
     def test_a_scale_of_zero_or_below_is_one(self) -> None:
         assert yarn_get_mscale(0.0, 0.5) == yarn_get_mscale(-3.0, 0.5) == 1.0
 
+    def test_a_little_stretched_is_scaled_already(self) -> None:
+        """From a scale of 1 on it is ``0.1 * mscale * ln(scale) + 1``; ln(1.5) is 0.405465."""
+        assert yarn_get_mscale(1.5) == pytest.approx(1.0405465, abs=1e-7)
+
     @pytest.mark.parametrize(
         ("factor", "mscale", "all_dim", "message"),
         [
@@ -613,6 +617,11 @@ class TestImpossible:
         for value in values:
             with pytest.raises(ValueError, match=f"^{field} "):
                 inverse_frequencies(replace(KIMI_K2, **{field: value}))
+
+    def test_yarn_has_no_default_for_rounding(self) -> None:
+        """It rounds under multi-latent attention, and as a flag says without."""
+        with pytest.raises(ValueError, match=r"^round_to_int is not set, YaRN needs it$"):
+            inverse_frequencies(replace(KIMI_K2, round_to_int=None))
 
     def test_a_base_of_one_has_no_correction_range(self) -> None:
         with pytest.raises(
