@@ -391,6 +391,19 @@ class TestCorrectionRange:
 
         assert (high, low) == yarn_range(GPT_OSS)
 
+    def test_the_bounds_stay_among_the_elements_of_a_head(self) -> None:
+        """Megatron: ``max(low, 0), min(high, dim - 1)``; the betas ask for less and for more."""
+        found = correction_range(
+            1000.0,
+            1e-9,
+            dim=64,
+            base=10000.0,
+            original_max_position_embeddings=4096,
+            round_to_int=True,
+        )
+
+        assert found == (0.0, 63.0)
+
     @pytest.mark.parametrize(
         "change",
         [
@@ -525,6 +538,8 @@ class TestRotatedWidth:
             (64, 0.33, 21),
             (64, 0.01, 0),
             (64, 0.0, 0),
+            (1, 1.0, 1),
+            (MAX_ROTARY_DIM, 1.0, MAX_ROTARY_DIM),
         ],
     )
     def test_width(self, head_dim: int, percent: float, expected: int) -> None:
@@ -565,6 +580,12 @@ class TestPositionScale:
     @pytest.mark.parametrize("kind", ["yarn", "none"])
     def test_one_where_the_factor_is_not_read(self, kind: Any) -> None:
         assert position_scale(replace(PLAIN, kind=kind, seq_len_interpolation_factor=4.0)) == 1.0
+
+    @pytest.mark.parametrize("factor", [float32.SMALLEST_NORMAL, float32.LARGEST])
+    def test_the_first_and_the_last_that_fit_a_float32(self, factor: float) -> None:
+        rope = replace(PLAIN, seq_len_interpolation_factor=factor)
+
+        assert position_scale(rope) == float32.rounded(1.0 / factor)
 
     @pytest.mark.parametrize("factor", [0.0, -1.0, math.nan, math.inf, 1e-40, 1e39])
     def test_impossible(self, factor: float) -> None:
