@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from .score import HERE, read, report
-from .trying import COMMIT, PARTS, run
+from .trying import PARTS, TREE, run
 
 
 def main() -> int:
@@ -37,8 +37,8 @@ def main() -> int:
         if not options.report and (only or not options.again):
             run(name, folder, only)
         score = read(folder)
-        commit = (folder / COMMIT).read_text("utf-8")
-        (HERE / f"{name}.md").write_text(report(name, score, commit), encoding="utf-8")
+        tree = (folder / TREE).read_text("utf-8")
+        (HERE / f"{name}.md").write_text(report(name, score, tree), encoding="utf-8")
         without = [one for one in score.unnoticed if one not in score.reasons(name)]
         outdated = score.outdated(name)
         left += len(without) + len(outdated)

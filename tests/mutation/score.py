@@ -103,16 +103,17 @@ def _text(name: str, file: str, source: Path) -> str:
     return f"{file} {function} | {before} | {after}"
 
 
-def report(name: str, score: Score, commit: str) -> str:
+def report(name: str, score: Score, tree: str) -> str:
     """Return the score of a part as a page of Markdown."""
     reasons = score.reasons(name)
     total = sum(score.counts.values(), Counter())
     lines = [
         f"# What the tests of {name} notice",
         "",
-        f"Made by `tox -e mutation -- {name}` on {commit}. A mutant is one small change of",
-        "the code; it is noticed where a test of the same part fails or hangs. The reasons are",
-        f"those in `{name}.toml`.",
+        f"Made by `tox -e mutation -- {name}` of the code that is `{tree}` by",
+        f"`git rev-parse HEAD:{PACKAGE}/{name}`. A mutant is one small change of a function; it is",
+        "killed where a test of the same part fails. What is decorated, and what stands outside of",
+        f"functions, is not changed. The reasons are those in `{name}.toml`.",
         "",
         "| file | mutants | killed | hangs | survives, with a reason | survives | not tried |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",

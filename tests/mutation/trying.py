@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 PROJECT = Path(__file__).parents[2]
-COMMIT = "commit.txt"
+TREE = "tree.txt"
 COPIED = ("pytest_ropecontract", "tests", "example_project")
 
 
@@ -81,18 +81,24 @@ def run(name: str, folder: Path, names: list[str]) -> None:
         shutil.rmtree(folder / copied, ignore_errors=True)
         ignored = shutil.ignore_patterns("__pycache__", ".hypothesis")
         shutil.copytree(PROJECT / copied, folder / copied, ignore=ignored)
-    (folder / COMMIT).write_text(commit(), encoding="utf-8")
+    (folder / TREE).write_text(tree(name), encoding="utf-8")
     (folder / "pyproject.toml").write_text("[tool.pytest]\nstrict = true\n", encoding="utf-8")
     (folder / "setup.cfg").write_text(settings(name), encoding="utf-8")
     mutmut = str(Path(sys.executable).with_name("mutmut"))
     subprocess.run([mutmut, "run", "--max-children", "1", *names], cwd=folder, check=True)
 
 
-def commit() -> str:
-    """Return what is checked out, with ``-dirty`` where files differ from it."""
-    command = ["git", "describe", "--always", "--dirty"]
+def tree(name: str) -> str:
+    """Return what git calls the code of a part, with ``-dirty`` where files differ from it."""
+    code = f"pytest_ropecontract/{name}"
+    found = _git("rev-parse", "--short=12", f"HEAD:{code}") or "without history"
+    return f"{found}-dirty" if _git("status", "--porcelain", code) else found
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", *arguments]
     done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
-    return done.stdout.strip() or "a copy without history"
+    return done.stdout.strip()
 
 
 def settings(name: str) -> str:
