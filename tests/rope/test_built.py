@@ -325,7 +325,7 @@ def test_choices_are_those_of_the_attention_at_hand() -> None:
     surface = load_shipped("megatron-core-0.19.2")
     kinds = [*surface.rules[0].when["position_embedding_type"], "xpos"]
     rules = [
-        replace(rule, when={**rule.when, "position_embedding_type": kinds})
+        rule._replace(when={**rule.when, "position_embedding_type": kinds})
         if "rope_type" in rule.when
         else rule
         for rule in surface.rules
@@ -335,7 +335,7 @@ def test_choices_are_those_of_the_attention_at_hand() -> None:
     with pytest.raises(RopeContractError) as caught:
         resolve_config(
             TransformerConfig(),
-            replace(surface, rules=tuple(rules)),
+            surface._replace(rules=tuple(rules)),
             position_embedding_type="xpos",
         )
 

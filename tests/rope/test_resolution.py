@@ -558,7 +558,7 @@ def test_what_is_built_tells_which_values_it_reads(argv: str, read: set[str]):
 
 def test_a_kind_for_which_a_surface_has_no_rule_is_refused():
     rules = tuple(rule for rule in SURFACE.rules if rule.path != "gpt-rope")
-    pipeline = Pipeline(RecordedMegatron(replace(SURFACE, rules=rules)), PipelineSettings())
+    pipeline = Pipeline(RecordedMegatron(SURFACE._replace(rules=rules)), PipelineSettings())
 
     resolution = resolve(pipeline, GPT.split())
 
@@ -571,10 +571,10 @@ def test_a_kind_for_which_a_surface_has_no_rule_is_refused():
 def test_an_attribute_that_a_forks_config_lacks_is_not_set():
     """As in a Megatron from before that attribute, whose config the rules read, too."""
     older = tuple(
-        replace(one, attributes={k: v for k, v in one.attributes.items() if k != "no_rope_freq"})
+        one._replace(attributes={k: v for k, v in one.attributes.items() if k != "no_rope_freq"})
         for one in SURFACE.classes
     )
-    pipeline = Pipeline(RecordedMegatron(replace(SURFACE, classes=older)), PipelineSettings())
+    pipeline = Pipeline(RecordedMegatron(SURFACE._replace(classes=older)), PipelineSettings())
 
     resolution = built(f"{GPT} --no-rope-freq 2", pipeline)
 
