@@ -9,6 +9,7 @@ import pytest
 
 from pytest_ropecontract import RopeConfig
 from pytest_ropecontract.errors import RopeContractError
+from pytest_ropecontract.megatron.pipeline import Parsed
 from pytest_ropecontract.megatron.surface_files import load_shipped, shipped
 from pytest_ropecontract.rope.built import resolve_config
 
@@ -39,6 +40,10 @@ class MLATransformerConfig(TransformerConfig):
     beta_slow: float = 1
     mscale: float = 1.0
     mscale_all_dim: float = 0.0
+
+
+class LatentWithoutType:
+    multi_latent_attention = True
 
 
 @dataclass
@@ -104,6 +109,73 @@ def test_where_values_come_from() -> None:
     assert resolution.origins["rotary_base"] == "declared"
     assert resolution.origins["rotary_scaling_factor"] == "config-default"
     assert resolution.origins["round_to_int"] == "constructor-default"
+    # No flag, attribute or argument reaches it: it is a default of the rotary class alone.
+    argument = "YarnRotaryEmbedding.correction_range_round_to_int"
+    assert resolution.sources["round_to_int"].text == argument
+
+
+def test_there_was_no_command_line() -> None:
+    resolution = resolve_config(MLATransformerConfig())
+
+    assert resolution.argv == ()
+    assert resolution.parsed == Parsed(argv=(), base_length=0, occurrences=())
+
+
+def test_values_of_a_provider_come_from_its_class_or_from_whoever_set_them() -> None:
+    resolution = resolve_config(Provider(rotary_base=1000000))
+
+    assert resolution.sources["rotary_base"].text == "Provider.rotary_base"
+    assert resolution.origins["rotary_base"] == "declared"
+    assert resolution.sources["rotary_percent"].text == "Provider.rotary_percent"
+    assert resolution.origins["rotary_percent"] == "config-default"
+
+
+class Plain:
+    """A config that is no dataclass."""
+
+    kv_channels = 64
+    rotary_base = 500000
+    rotary_percent = 1.0
+
+
+def test_defaults_of_a_class_that_is_no_dataclass() -> None:
+    config = Plain()
+    config.rotary_percent = 0.5
+    config.seq_len_interpolation_factor = None  # type: ignore[attr-defined]
+    config.rotary_interleaved = False  # type: ignore[attr-defined]
+
+    origins = resolve_config(config, position_embedding_type="rope").origins
+
+    assert origins["rotary_base"] == "config-default"
+    assert origins["rotary_percent"] == "declared"
+    # The class has no value for it, so that None was set by somebody, too.
+    assert origins["seq_len_interpolation_factor"] == "declared"
+
+
+def test_defaults_of_a_dataclass_whose_class_does_not_hold_them() -> None:
+    """With slots, the attribute of the class is the slot."""
+
+    @dataclass(slots=True)
+    class Slotted(TransformerConfig):
+        rotary_base: float = 500000
+
+    origins = resolve_config(Slotted(), position_embedding_type="rope").origins
+
+    assert origins["rotary_base"] == "config-default"
+
+
+def test_attributes_that_an_older_config_does_not_have() -> None:
+    """Without them every layer is rotated, along one axis, and pairs are halves."""
+    config = Plain()
+    for name in ("scaling_factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim"):
+        attribute = f"yarn_{name.replace('scaling', 'rotary_scaling')}"
+        setattr(config, attribute, 1.0)
+    config.yarn_original_max_position_embeddings = 4096  # type: ignore[attr-defined]
+    config.yarn_correction_range_round_to_int = True  # type: ignore[attr-defined]
+
+    rope = RopeConfig.from_config(config, position_embedding_type="yarn")
+
+    assert (rope.kind, rope.no_rope_layers, rope.mrope_section) == ("yarn", None, None)
 
 
 def test_provider() -> None:
@@ -156,6 +228,7 @@ def test_defaults_of_the_model_are_its_constructors() -> None:
     assert resolution.sources["rotary_base"].text == "GPTModel.rotary_base"
     assert resolution.origins["rotary_base"] == "constructor-default"
     assert resolution.sources["kind"].text == "the argument position_embedding_type"
+    assert resolution.origins["kind"] == "declared"
 
 
 def test_model_config_that_holds_a_config() -> None:
@@ -241,6 +314,32 @@ def test_way_that_there_is_not() -> None:
     assert caught.value.headline == (
         "megatron-core-0.19.2 has no rotary rule for this TransformerConfig"
     )
+    assert "rotary_interleaved: True" in caught.value.details
+    assert "position_embedding_type: yarn" in caught.value.details
+    remedy = "use the surface of the Megatron that the config was built with"
+    assert caught.value.remedy == remedy
+
+
+def test_choices_are_those_of_the_attention_at_hand() -> None:
+    """A kind that only the rules of latent attention mention cannot be set for another."""
+    surface = load_shipped("megatron-core-0.19.2")
+    kinds = [*surface.rules[0].when["position_embedding_type"], "xpos"]
+    rules = [
+        rule._replace(when={**rule.when, "position_embedding_type": kinds})
+        if "rope_type" in rule.when
+        else rule
+        for rule in surface.rules
+        if rule.path in ("gpt-rope", "mla-rope")
+    ]
+
+    with pytest.raises(RopeContractError) as caught:
+        resolve_config(
+            TransformerConfig(),
+            surface._replace(rules=tuple(rules)),
+            position_embedding_type="xpos",
+        )
+
+    assert caught.value.headline.endswith("is 'xpos', not one of rope")
 
 
 @pytest.mark.parametrize("name", shipped())
@@ -301,6 +400,11 @@ def test_width_that_is_derived() -> None:
             MLATransformerConfig(rotary_base="10000"),
             {},
             "MLATransformerConfig: rotary_base is '10000', not a number",
+        ),
+        (
+            LatentWithoutType(),
+            {},
+            ("LatentWithoutType has no attribute 'rope_type', which the embedding is built from"),
         ),
         (
             MLATransformerConfig(),

@@ -17,6 +17,7 @@ from pytest_ropecontract.rope.effect import (
     compare,
     compare_rotations,
     rotation,
+    same_frequency,
     with_factors,
 )
 
@@ -146,7 +147,28 @@ def test_is_public() -> None:
             replace(PLAIN, no_rope_layers=(0, 0, 0, 1)),
             "0 of 32 frequencies differ; 1 of 4 layers rotate in one and not in the other",
         ),
+        (
+            replace(PLAIN, no_rope_layers=(0, 0, 0, 1)),
+            PLAIN,
+            "0 of 32 frequencies differ; 1 of 4 layers rotate in one and not in the other",
+        ),
         (PLAIN, replace(PLAIN, no_rope_layers=(0, 0)), "numerically identical"),
+        # The width comes before what matters less; nothing else is said where nothing is rotated.
+        (
+            replace(PLAIN, rotary_dim=128, rotary_interleaved=True),
+            PLAIN,
+            (
+                "64 of 64 frequencies differ; 128 elements rotated against 64 elements; "
+                "pairs are neighbours against halves"
+            ),
+        ),
+        (
+            RopeConfig("none", "gpt"),
+            replace(PLAIN, rotary_interleaved=True),
+            "32 of 32 frequencies differ; none rotated against 64 elements",
+        ),
+        # Only the multimodal embedding has axes to divide frequencies between.
+        (PLAIN, replace(PLAIN, mrope_section=(8, 12, 12)), "numerically identical"),
         (
             replace(PLAIN, seq_len_interpolation_factor=2),
             PLAIN,
@@ -159,6 +181,49 @@ def test_text(first: RopeConfig, second: RopeConfig, text: str) -> None:
 
     assert effect.text == str(effect) == text
     assert effect.numerically_identical is (text == "numerically identical")
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [
+        (2.0, "x2"),
+        (1.0005, "x1.0005"),  # four digits would say 1
+        (1.5, "x1.5"),
+        (10.0, "x10.0"),
+        (12.34, "x12.3"),
+        (999999.0, "x999999.0"),
+        (1e6, "x1e+06"),  # from here on, digits say less than the length
+    ],
+)
+def test_a_ratio_has_the_digits_that_say_something(ratio: float, text: str) -> None:
+    effect = Effect(0, 32, 1.0, None, magnitude_ratio=ratio, softmax_ratio=1.0)
+
+    assert effect.text == f"0 of 32 frequencies differ; cosine and sine {text}"
+
+
+def test_a_pair_that_does_not_turn_has_no_ratio_to_one_that_does() -> None:
+    """A base that is large enough gives frequencies of zero in float32."""
+    effect = compare_rotations(Rotation((1.0, 0.0)), Rotation((1.0, 0.5)))
+
+    assert (effect.differing, effect.largest_ratio, effect.first_position) == (1, math.inf, 3)
+
+
+@pytest.mark.parametrize(("one", "other", "ratio"), [(0, 0, 1), (2, 0, math.inf), (0, 2, 0)])
+def test_factors_of_zero_are_compared(one: float, other: float, ratio: float) -> None:
+    first, second = (
+        Rotation((1.0,), magnitude=float(factor), softmax_multiplier=float(factor))
+        for factor in (one, other)
+    )
+
+    effect = compare_rotations(first, second)
+
+    assert (effect.magnitude_ratio, effect.softmax_ratio) == (ratio, ratio)
+
+
+def test_layers_are_told_only_where_one_skips_rotation() -> None:
+    assert rotation(replace(PLAIN, no_rope_layers=(0, 1))).skipped == (0, 1)
+    assert rotation(replace(PLAIN, no_rope_layers=(0, 0))).skipped == ()
+    assert rotation(PLAIN).skipped == ()
 
 
 def test_first_phase_is_off_by_more_than_a_radian() -> None:
@@ -177,14 +242,47 @@ def test_first_phase_is_off_by_more_than_a_radian() -> None:
     assert (effect.first_position - 1) * apart <= 1
 
 
+def test_rounding_to_float32_is_no_difference() -> None:
+    """A unit in the last place of a float32 is 2**-23 of the value, or 1.2e-7."""
+    assert same_frequency(0.5, 0.5 * (1 + 4 * 2**-23))
+    assert not same_frequency(0.5, 0.5 * (1 + 16 * 2**-23))
+    # However small a frequency is: a long context makes something of it.
+    assert not same_frequency(1e-12, 1.1e-12)
+
+
 def test_values_from_which_nothing_follows() -> None:
     with pytest.raises(ValueError, match="beta_fast is not set"):
         compare(replace(KIMI, beta_fast=None), KIMI)
 
 
+BARE = RopeConfig("yarn", "mla", rotary_scaling_factor=40, mscale=1.0, mscale_all_dim=0.0)
+
+
+@pytest.mark.parametrize(
+    ("rope", "factors"),
+    [
+        # 0.1 * ln(40) + 1, on the tables or, squared, on the softmax.
+        (BARE, (1.368888, 1.0)),
+        (replace(BARE, mscale_all_dim=1.0), (1.0, 1.873854)),
+        (replace(BARE, mscale=0.0), (1.0, 1.0)),
+        # Where one of the two is not set, mscale is 1; the softmax is then nobody's to tell.
+        (replace(BARE, mscale_all_dim=None), (1.368888, None)),
+        (replace(BARE, mscale_all_dim=None, softmax_multiplier=2.0), (1.368888, 2.0)),
+        # Only multi-latent attention scales its softmax.
+        (replace(BARE, attention="gpt", mscale_all_dim=1.0), (1.0, None)),
+        (replace(BARE, attention="gpt", softmax_multiplier=1.0), (1.368888, 1.0)),
+        (replace(BARE, kind="rope", magnitude=1.3), (1.0, None)),
+    ],
+)
+def test_factors_that_follow(rope: RopeConfig, factors: tuple[float, float | None]) -> None:
+    found = with_factors(rope)
+
+    assert (found.magnitude, found.softmax_multiplier) == pytest.approx(factors, abs=5e-7)
+
+
 def test_magnitude_without_scaling() -> None:
     assert with_factors(replace(KIMI, kind="rope")).magnitude == 1.0
-    with pytest.raises(ValueError, match="rotary_scaling_factor is not set"):
+    with pytest.raises(ValueError, match=r"^rotary_scaling_factor is not set$"):
         with_factors(replace(KIMI, rotary_scaling_factor=None))
 
 

@@ -391,6 +391,19 @@ class TestCorrectionRange:
 
         assert (high, low) == yarn_range(GPT_OSS)
 
+    def test_the_bounds_stay_among_the_elements_of_a_head(self) -> None:
+        """Megatron: ``max(low, 0), min(high, dim - 1)``; the betas ask for less and for more."""
+        found = correction_range(
+            1000.0,
+            1e-9,
+            dim=64,
+            base=10000.0,
+            original_max_position_embeddings=4096,
+            round_to_int=True,
+        )
+
+        assert found == (0.0, 63.0)
+
     @pytest.mark.parametrize(
         "change",
         [
@@ -421,7 +434,7 @@ class TestCorrectionRange:
             "original_max_position_embeddings": 4096,
             "round_to_int": True,
         }
-        with pytest.raises(ValueError, match=next(iter(change))):
+        with pytest.raises(ValueError, match=rf"\b{next(iter(change))} "):
             correction_range(**{**arguments, **change})
 
 
@@ -476,6 +489,10 @@ class TestMagnitude:
     def test_a_scale_of_zero_or_below_is_one(self) -> None:
         assert yarn_get_mscale(0.0, 0.5) == yarn_get_mscale(-3.0, 0.5) == 1.0
 
+    def test_a_little_stretched_is_scaled_already(self) -> None:
+        """From a scale of 1 on it is ``0.1 * mscale * ln(scale) + 1``; ln(1.5) is 0.405465."""
+        assert yarn_get_mscale(1.5) == pytest.approx(1.0405465, abs=1e-7)
+
     @pytest.mark.parametrize(
         ("factor", "mscale", "all_dim", "message"),
         [
@@ -486,19 +503,25 @@ class TestMagnitude:
             (10**400, 1.0, 1.0, "rotary_scaling_factor must be"),
             (40.0, math.nan, 1.0, "mscale must be a finite number, got nan"),
             (40.0, 1.0, math.inf, "mscale must be a finite number, got inf"),
-            (math.e, 1.0, -10.0, "divided by zero"),
-            (1e300, 1e307, 1.0, "mscale is not finite"),
-            (math.e, 1e308, -9.999999999, "magnitude is not finite"),
+            (
+                *(math.e, 1.0, -10.0),
+                (
+                    "the magnitude is divided by zero for rotary_scaling_factor 2.71.* "
+                    "and mscale_all_dim -10.0"
+                ),
+            ),
+            (1e300, 1e307, 1.0, "the mscale is not finite: inf"),
+            (math.e, 1e308, -9.999999999, "the magnitude is not finite: inf"),
         ],
     )
     def test_impossible(self, factor: float, mscale: float, all_dim: float, message: str) -> None:
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(ValueError, match=f"^{message}"):
             magnitude(factor, mscale, all_dim)
 
     def test_impossible_softmax_multiplier(self) -> None:
-        with pytest.raises(ValueError, match="scale must be a finite number, got nan"):
+        with pytest.raises(ValueError, match=r"^scale must be a finite number, got nan"):
             softmax_multiplier(math.nan, 1.0)
-        with pytest.raises(ValueError, match="softmax multiplier is not finite"):
+        with pytest.raises(ValueError, match=r"^the softmax multiplier is not finite: inf"):
             softmax_multiplier(40.0, 1e200)
 
 
@@ -515,6 +538,8 @@ class TestRotatedWidth:
             (64, 0.33, 21),
             (64, 0.01, 0),
             (64, 0.0, 0),
+            (1, 1.0, 1),
+            (MAX_ROTARY_DIM, 1.0, MAX_ROTARY_DIM),
         ],
     )
     def test_width(self, head_dim: int, percent: float, expected: int) -> None:
@@ -532,7 +557,7 @@ class TestRotatedWidth:
         ],
     )
     def test_impossible(self, head_dim: int, percent: float, message: str) -> None:
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(ValueError, match=f"^{message}"):
             rotated_width(head_dim, percent)
 
 
@@ -556,9 +581,15 @@ class TestPositionScale:
     def test_one_where_the_factor_is_not_read(self, kind: Any) -> None:
         assert position_scale(replace(PLAIN, kind=kind, seq_len_interpolation_factor=4.0)) == 1.0
 
+    @pytest.mark.parametrize("factor", [float32.SMALLEST_NORMAL, float32.LARGEST])
+    def test_the_first_and_the_last_that_fit_a_float32(self, factor: float) -> None:
+        rope = replace(PLAIN, seq_len_interpolation_factor=factor)
+
+        assert position_scale(rope) == float32.rounded(1.0 / factor)
+
     @pytest.mark.parametrize("factor", [0.0, -1.0, math.nan, math.inf, 1e-40, 1e39])
     def test_impossible(self, factor: float) -> None:
-        with pytest.raises(ValueError, match="seq_len_interpolation_factor"):
+        with pytest.raises(ValueError, match=r"^seq_len_interpolation_factor must "):
             position_scale(replace(PLAIN, seq_len_interpolation_factor=factor))
 
 
@@ -585,12 +616,12 @@ class TestImpossible:
     )
     @pytest.mark.parametrize("rope", [PLAIN, KIMI_K2], ids=["rope", "yarn"])
     def test_of_every_kind(self, rope: RopeConfig, change: dict[str, Any], message: str) -> None:
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(ValueError, match=f"^{message}"):
             inverse_frequencies(replace(rope, **change))
 
     @pytest.mark.parametrize("factor", [None, 0.0, -8.0, math.nan, math.inf, 1e39])
     def test_llama3_factor(self, factor: float | None) -> None:
-        with pytest.raises(ValueError, match="rope_scaling_factor"):
+        with pytest.raises(ValueError, match=r"^rope_scaling_factor "):
             inverse_frequencies(replace(LLAMA_3, rope_scaling_factor=factor))
 
     @pytest.mark.parametrize(
@@ -605,17 +636,25 @@ class TestImpossible:
     )
     def test_yarn_fields(self, field: str, values: list[Any]) -> None:
         for value in values:
-            with pytest.raises(ValueError, match=field):
+            with pytest.raises(ValueError, match=f"^{field} "):
                 inverse_frequencies(replace(KIMI_K2, **{field: value}))
 
+    def test_yarn_has_no_default_for_rounding(self) -> None:
+        """It rounds under multi-latent attention, and as a flag says without."""
+        with pytest.raises(ValueError, match=r"^round_to_int is not set, YaRN needs it$"):
+            inverse_frequencies(replace(KIMI_K2, round_to_int=None))
+
     def test_a_base_of_one_has_no_correction_range(self) -> None:
-        with pytest.raises(ValueError, match="base of 1"):
+        with pytest.raises(
+            ValueError,
+            match=r"^YaRN has no correction range for a base of 1: all frequencies are equal",
+        ):
             inverse_frequencies(replace(KIMI_K2, rotary_base=1.0))
 
     def test_a_frequency_that_overflows(self) -> None:
         rope = replace(KIMI_K2, rotary_base=1e-30, rotary_scaling_factor=1e-30)
 
-        with pytest.raises(ValueError, match=r"frequency \d+ of 32 is (inf|nan)"):
+        with pytest.raises(ValueError, match=r"^frequency \d+ of 32 is (inf|nan)"):
             inverse_frequencies(rope)
 
     def test_the_widest_head_is_computed(self) -> None:

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
-from strategies import MEGATRON, argvs
+from strategies import MEGATRON, SURFACE, argvs
 
 from pytest_ropecontract.definitions import Registry
 from pytest_ropecontract.megatron.framework import PipelineCallError
 from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineSettings
+from pytest_ropecontract.megatron.recorded import RecordedMegatron
 from pytest_ropecontract.rope.config import FIELDS, RopeConfig
 from pytest_ropecontract.rope.resolution import ORIGINS, Refused, Resolution, resolve
 
@@ -449,13 +450,137 @@ def test_where_a_value_comes_from(
     } == expected
 
 
-def test_what_is_built_tells_which_values_it_reads():
-    plain, latent = built(GPT).reads, built(MLA).reads
+PINNED = Pipeline(MEGATRON, PipelineSettings(pins={"rotary_base": 5}))
+# From the flag to the argument of the class: origin, attribute of the namespace, a flag that sets
+# it, attribute of the config, argument.
+WAYS: dict[str, tuple[Pipeline, str, str, tuple[str | None, ...]]] = {
+    "declared, not in the config": (
+        *(STOCK, f"{GPT} --rotary-base 5", "rotary_base"),
+        (D, "rotary_base", "--rotary-base", None, "rotary_base"),
+    ),
+    "a default of the parser": (
+        *(STOCK, GPT, "rotary_percent"),
+        (P, "rotary_percent", "--rotary-percent", None, "rotary_percent"),
+    ),
+    "under another name in the config": (
+        *(STOCK, YARN, "rotary_scaling_factor"),
+        (
+            *(P, "rotary_scaling_factor", "--rotary-scaling-factor"),
+            *("yarn_rotary_scaling_factor", "scaling_factor"),
+        ),
+    ),
+    "written by validate_args": (
+        *(STOCK, GPT, "rotary_dim"),
+        (F, "kv_channels", "--kv-channels", "kv_channels", "kv_channels"),
+    ),
+    "written by validate_args because of another flag": (
+        *(STOCK, f"{SIZES} --use-rotary-position-embeddings", "kind"),
+        (D, "use_rotary_position_embeddings", "--position-embedding-type", None, None),
+    ),
+    "written by a framework": (
+        *(FRAMEWORK, MLA, "kind"),
+        (F, "rope_type", "--rope-type", "rope_type", None),
+    ),
+    "a default of the config that has a flag": (
+        *(STOCK, YARN, "beta_slow"),
+        (C, "yarn_beta_slow", "--yarn-beta-slow", "yarn_beta_slow", "beta_slow"),
+    ),
+    "a default of the config that has none": (
+        *(STOCK, MLA, "beta_fast"),
+        (C, "beta_fast", None, "beta_fast", "beta_fast"),
+    ),
+    "a default of the class": (
+        *(STOCK, MLA, "round_to_int"),
+        (K, None, None, None, "correction_range_round_to_int"),
+    ),
+    "pinned": (
+        *(PINNED, GPT, "rotary_base"),
+        ("pinned", "rotary_base", "--rotary-base", None, "rotary_base"),
+    ),
+}
 
-    assert {"rotary_base", "rotary_percent", "kv_channels", "use_rope_scaling"} <= plain
-    assert not {"rotary_scaling_factor", "rope_scaling_factor", "mscale", "rope_type"} & plain
-    assert {"rotary_base", "qk_pos_emb_head_dim", "rotary_scaling_factor", "rope_type"} <= latent
-    assert not {"rotary_percent", "kv_channels", "use_rope_scaling", "no_rope_freq"} & latent
+
+@pytest.mark.parametrize(("pipeline", "argv", "name", "way"), WAYS.values(), ids=WAYS)
+def test_the_way_of_a_value(pipeline: Pipeline, argv: str, name: str, way: tuple[str | None, ...]):
+    source = built(argv, pipeline).sources[name]
+
+    found = (source.origin, source.dest, source.flag, source.attribute, source.argument)
+    assert found == way
+
+
+def test_the_argv_is_the_definitions_and_the_parsed_one_has_the_base_args_too():
+    base = ("--rotary-base", "5")
+    resolution = built(GPT, Pipeline(MEGATRON, PipelineSettings(base_args=base)))
+
+    assert resolution.argv == tuple(GPT.split())
+    assert resolution.parsed.argv == (*base, *GPT.split())
+    assert resolution.config_class == "TransformerConfig"
+
+
+# Which class is constructed depends on these, for every attention.
+KIND = {"position_embedding_type", "use_rotary_position_embeddings"}
+
+
+@pytest.mark.parametrize(
+    ("argv", "read"),
+    [
+        (
+            GPT,
+            {
+                *("kv_channels", "rotary_base", "rotary_percent", "rotary_interleaved"),
+                *("rotary_seq_len_interpolation_factor", "use_rope_scaling", "no_rope_freq"),
+            },
+        ),
+        (
+            MLA,
+            {
+                *("rope_type", "qk_pos_emb_head_dim", "rotary_base", "rotary_scaling_factor"),
+                *("original_max_position_embeddings", "beta_fast", "beta_slow"),
+                *("mscale", "mscale_all_dim"),
+            },
+        ),
+        # The factor and the mscales have no flag of their own here, the rest has.
+        (
+            YARN,
+            {
+                *("kv_channels", "rotary_base", "rotary_scaling_factor", "no_rope_freq"),
+                *("yarn_original_max_position_embeddings", "yarn_beta_fast", "yarn_beta_slow"),
+                *("mscale", "mscale_all_dim", "yarn_correction_range_round_to_int"),
+            },
+        ),
+    ],
+    ids=["rope", "mla", "yarn"],
+)
+def test_what_is_built_tells_which_values_it_reads(argv: str, read: set[str]):
+    """They are those whose flags change what is built, in the table above."""
+    assert built(argv).reads == read | KIND
+
+
+def test_a_kind_for_which_a_surface_has_no_rule_is_refused():
+    rules = tuple(rule for rule in SURFACE.rules if rule.path != "gpt-rope")
+    pipeline = Pipeline(RecordedMegatron(SURFACE._replace(rules=rules)), PipelineSettings())
+
+    resolution = resolve(pipeline, GPT.split())
+
+    said = "megatron-core-0.19.2 has no rotary rule for this config"
+    assert resolution.refused == Refused("model", "unresolvable", said)
+    assert resolution.rope is None
+    assert resolution.argv == resolution.parsed.argv == tuple(GPT.split())
+
+
+def test_an_attribute_that_a_forks_config_lacks_is_not_set():
+    """As in a Megatron from before that attribute, whose config the rules read, too."""
+    older = tuple(
+        one._replace(attributes={k: v for k, v in one.attributes.items() if k != "no_rope_freq"})
+        for one in SURFACE.classes
+    )
+    pipeline = Pipeline(RecordedMegatron(SURFACE._replace(classes=older)), PipelineSettings())
+
+    resolution = built(f"{GPT} --no-rope-freq 2", pipeline)
+
+    assert resolution.rope is not None
+    assert resolution.rope.no_rope_layers is None
+    assert "no_rope_layers" not in resolution.sources
 
 
 def test_plain_rope_under_mla_reads_what_scales_its_softmax():
@@ -521,6 +646,7 @@ def test_what_cannot_be_built_is_refused(argv: str, refused: Refused):
 
     assert resolution.refused == refused
     assert (resolution.rope, resolution.sources) == (None, {})
+    assert resolution.argv == resolution.parsed.argv == tuple(argv.split())
 
 
 @pytest.mark.parametrize(
@@ -559,6 +685,15 @@ def test_a_frameworks_own_arguments_replace_those_of_the_rules(tmp_path: Path):
     assert resolution.origins["rotary_dim"] == "filled"
 
 
+def test_where_nothing_is_rotated_a_frameworks_arguments_go_nowhere(tmp_path: Path):
+    """Its function is called for every config, and cannot know."""
+    pipeline = rotary('{"beta_fast": 1}', tmp_path, "provider_of_nothing")
+
+    rope = built(f"{SIZES} --position-embedding-type none", pipeline).rope
+
+    assert rope == RopeConfig("none", "gpt")
+
+
 def test_an_argument_that_the_class_does_not_take_is_an_error(tmp_path: Path):
     pipeline = rotary('{"beta_fast": 1}', tmp_path, "provider_errs")
 
@@ -569,6 +704,10 @@ def test_an_argument_that_the_class_does_not_take_is_an_error(tmp_path: Path):
         "rope_contract_rotary: provider_errs:rotary returned 'beta_fast', "
         "which RotaryEmbedding does not take"
     )
+    # The way out is to return one of those that it does take.
+    assert caught.value.remedy is not None
+    assert caught.value.remedy.startswith("its arguments are ")
+    assert {"kv_channels", "rotary_percent"} <= set(caught.value.remedy[18:].split(", "))
 
 
 def definition(name: str) -> list[str]:
