@@ -133,7 +133,9 @@ class _Result(Generic[T]):
 
             error = self.errors[0]
             if isinstance(error, pytest.UsageError):
-                raise RopeContractError(str(error)) from None
+                headline, *more = str(error).split("\n")
+                details = [line.removeprefix("  ") for line in more]
+                raise RopeContractError(headline, details=details) from None
             raise error
         if not self.values:
             lines = [

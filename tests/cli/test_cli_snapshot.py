@@ -103,7 +103,7 @@ def test_a_folder_among_the_golden_files(root, capsys):
 
     assert cli.main(["snapshot", "import", "golden"]) == 1
     assert capsys.readouterr().out.startswith(
-        "left out  kimi-k2: the path is a directory, not an argv file\n"
+        "left out  kimi-k2: the path is a folder, not an argv file\n"
     )
 
 

@@ -210,6 +210,8 @@ def test_worker_that_is_killed_does_not_take_the_others_along(models: Project):
     models.model("deadly", PLAIN)
     models.conftest(
         "import os, signal\n"
+        # Whoever runs the tests in the background may have it ignored.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "def pytest_runtest_call(item):\n"
         "    if item.name == 'test_declared[deadly]':\n"
         "        os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -249,6 +251,8 @@ def test_interrupted_run_leaves_the_report_of_the_run_before(models: Project):
 def test_interrupted_update_leaves_whole_snapshots_and_a_whole_report(models: Project):
     models.conftest(
         "import os, signal\n"
+        # Whoever runs the tests in the background may have it ignored.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "def pytest_runtest_call(item):\n"
         "    if item.name == 'test_snapshot[tokens]':\n"
         "        os.kill(os.getpid(), signal.SIGINT)\n"
