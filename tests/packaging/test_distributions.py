@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 pytest.importorskip("hatchling", reason="needs the build backend: tox -e package")
 
@@ -69,9 +69,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(tmp_path_factory.mktemp("one"), umask=0o022, stamp=1_600_000_000, variables={})
 
 
-@pytest.fixture(scope="module")
-def wheel(built: Path) -> zipfile.ZipFile:
-    return zipfile.ZipFile(next(built.glob("*.whl")))
+@pytest.fixture
+def wheel(built: Path) -> Iterator[zipfile.ZipFile]:
+    with zipfile.ZipFile(next(built.glob("*.whl"))) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")
