@@ -16,7 +16,8 @@ INI: Settings = {
     # From 3.12 on, Python finds nothing with such a name, and says nothing of it.
     "models-long": ({"models": [LONG]}, " definitions"),
     "models-brackets": ({"models": ["[.py"]}, "no model definitions found"),
-    "models-stars": ({"models": ["***/*.py"]}, "rope_contract_models"),
+    # From 3.13 on, it is a glob like others.
+    "models-stars": ({"models": ["***/*.py"]}, " definitions"),
     "models-a-number": ({"models": 3}, "rope_contract_models"),
     "snapshots-long": ({"snapshots": LONG}, ""),
     "snapshots-no-home": ({"snapshots": "~nobody-here/a"}, ""),
