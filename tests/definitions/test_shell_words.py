@@ -36,7 +36,8 @@ def test_quoted_words_survive(words):
 
 @given(st.text(" \t\nab'\"\\"))
 def test_same_as_the_standard_library_without_continued_lines(text):
-    text = text.replace("\\\n", "")
+    while "\\\n" in text:  # where one is taken out, another can come about
+        text = text.replace("\\\n", "")
     try:
         expected = shlex.split(text)
     except ValueError:
