@@ -3,7 +3,7 @@ from __future__ import annotations
 import shlex
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_ropecontract.definitions.shell_words import QuotingError, shell_words
@@ -35,6 +35,7 @@ def test_quoted_words_survive(words):
 
 
 @given(st.text(" \t\nab'\"\\"))
+@example("\\\\\n\n")
 def test_same_as_the_standard_library_without_continued_lines(text):
     while "\\\n" in text:  # where one is taken out, another can come about
         text = text.replace("\\\n", "")
