@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 BEFORE = pytest.StashKey[dict[str, Any]]()
 OWN = pytest.StashKey[tuple[Path, dict[str, str | None]]]()
 SIGNALS = tuple(sorted(signal.valid_signals()))
-# pytest names the running test in one, and where its own folders are in another.
-VARIABLES = {"PYTEST_CURRENT_TEST"}
+# pytest names the running test in one, torch the folder of its caches in another.
+VARIABLES = {"PYTEST_CURRENT_TEST", "TORCHINDUCTOR_CACHE_DIR"}
 # Where torch, transformers and a browser run in this process, and keep files, threads and
 # processes of their own: there, what is theirs is not looked at.
 OF_OTHERS = {"live", "oracle", "browser"}
