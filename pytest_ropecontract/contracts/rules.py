@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract.contracts.expectation import equal
 from pytest_ropecontract.contracts.findings import Finding, becomes_yarn, plain
-from pytest_ropecontract.megatron import command_line
 from pytest_ropecontract.megatron.pipeline import VALIDATE_ARGS
 from pytest_ropecontract.rope.config import DERIVED_FIELDS, FIELDS
 
@@ -89,7 +88,7 @@ def _unknown_flags(model: str, resolution: Resolution, pipeline: Pipeline) -> It
     for one in resolution.parsed.occurrences:
         if one.dest is not None:
             continue
-        near = command_line.nearest_flag(one.flag, pipeline.flags)
+        near = pipeline.nearest_flag(one.flag)
         hint = "" if near is None else f", did you mean {near}?"
         if not one.flag.startswith("-"):
             yield Finding(

@@ -163,6 +163,7 @@ class Pipeline:
     def _use(self, parser: argparse.ArgumentParser) -> None:
         self._parser = parser
         self._table = command_line.arities(parser)
+        self._nearest: dict[str, str | None] = {}
         self._statements = statements(parser)
         self._demands = command_line.demands(parser)
         self._plain = frozenset(
@@ -176,6 +177,12 @@ class Pipeline:
     def flags(self) -> Mapping[str, Arity]:
         """Every flag that the parser knows."""
         return self._table
+
+    def nearest_flag(self, flag: str) -> str | None:
+        """Return the flag that is most likely meant by one that the parser does not know."""
+        if flag not in self._nearest:  # many definitions have the same ones
+            self._nearest[flag] = command_line.nearest_flag(flag, self._table)
+        return self._nearest[flag]
 
     def flag_of(self, dest: str) -> str | None:
         """Return the first flag that sets a namespace attribute, or None."""
