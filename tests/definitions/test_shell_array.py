@@ -17,7 +17,13 @@ def test_tokens_with_spaces_and_globs_survive(project):
     assert project.expand("kimi-k2.sh", script).argv == expected
 
 
-@given(tokens=st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0")), min_size=1))
+# A script with a line end of Windows anywhere is refused, also in quotes.
+TOKENS = st.text(st.characters(codec="utf-8", exclude_characters="\0")).filter(
+    lambda token: "\r\n" not in token
+)
+
+
+@given(tokens=st.lists(TOKENS, min_size=1))
 @settings(max_examples=60, deadline=None)
 def test_any_tokens_survive(tmp_path_factory, tokens):
     path = tmp_path_factory.getbasetemp() / "any.sh"
