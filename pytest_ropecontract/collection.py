@@ -223,9 +223,9 @@ def models_by_path(config: pytest.Config) -> dict[Path, list[str]]:
     found: dict[Path, list[str]] = {}
     for name in project.registry:
         path = project.registry[name].path
-        # A path's own is_file() raises where a name is too long.
-        shows = path is not None and path.is_relative_to(config.rootpath) and isfile(path)  # noqa: PTH113
-        if path is None or not shows or ".." in path.parts:
+        inside = path is not None and path.is_relative_to(config.rootpath)
+        # Path.is_file() raises where a name is too long.
+        if path is None or not inside or ".." in path.parts or not isfile(path):  # noqa: PTH113  # see above
             path = _project_file(config, name)
         found.setdefault(path, []).append(name)
     config.stash[BY_PATH] = found

@@ -25,7 +25,7 @@ def representation(value: object) -> str:
     """Return ``repr(value)``, or the type where that fails: an object's own may do anything."""
     try:
         return str.__str__(repr(value))
-    except (Exception, SystemExit):  # noqa: BLE001
+    except (Exception, SystemExit):  # noqa: BLE001  # its own code may raise anything
         return f"<{type(value).__name__}>"
 
 
@@ -33,7 +33,7 @@ def message(error: BaseException) -> str:
     """Return the text of an exception, which a class of its own may fail to make."""
     try:
         return str.__str__(str(error))
-    except (Exception, SystemExit):  # noqa: BLE001
+    except (Exception, SystemExit):  # noqa: BLE001  # its own code may raise anything
         return "<its text cannot be made>"
 
 

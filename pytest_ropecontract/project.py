@@ -374,7 +374,8 @@ class Project:
             strict=self.settings.strict,
             checkpoint=None if self._published(model) else self._checkpoint_to_add(model),
             siblings=self._siblings(model),
-            faults=self._faults(model, whole, expectations),
+            # Asked only where something is unguarded.
+            faults=functools.cache(lambda: self._faults(model, whole, expectations)),
         )
         with self.pipeline.active():
             engine = OmissionEngine(self.pipeline, whole.argv, self.guard(model, expectations))

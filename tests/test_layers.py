@@ -16,7 +16,7 @@ ROOT = Path(pytest_ropecontract.__file__).parent
 
 # The parts of the package from left to right: each imports from those before it alone.
 ORDER = (
-    *("errors", "processes", "paths", "reading", "writing"),
+    *("errors", "processes", "answers", "paths", "reading", "writing"),
     *("definitions", "megatron", "rope", "contracts", "omission"),
     *("launchers", "snapshots", "upgrade", "project", "hub", "project_launchers", "launch"),
     *("runs", "options", "ini", "settings", "hooked", "uncollected", "collection", "owners"),

@@ -5,17 +5,16 @@ from __future__ import annotations
 import atexit
 import json
 import os
-import select
 import signal
 import subprocess
 import sys
 import threading
-import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
+from pytest_ropecontract.answers import read_answer
 from pytest_ropecontract.definitions.definition import DefinitionError
 from pytest_ropecontract.definitions.wording import one_line
 
@@ -73,12 +72,12 @@ class Worker:
         with self._lock:
             try:
                 helper = self._send(data)
-                line = _receive(helper.answers, request["time_limit"] + _PATIENCE)
+                line = read_answer(helper.answers, request["time_limit"] + _PATIENCE)
             except BaseException:
                 # An answer that comes later would be taken for that of the next request.
                 self._end()
                 raise
-            if line is None:
+            if not line.endswith(b"\n"):
                 raise self._death()
         answer: dict[str, Any] = json.loads(line)
         return answer
@@ -175,23 +174,6 @@ class Worker:
         said = helper.complaints.read(_CHUNK) or b""
         helper.complaints.close()
         return status, said.decode("utf-8", "replace")
-
-
-def _receive(answers: int, patience: float) -> bytes | None:
-    """Return the next line of the helper, or None when there will be none."""
-    deadline = time.monotonic() + patience
-    waiting = select.poll()
-    waiting.register(answers, select.POLLIN)
-    line = bytearray()
-    while (left := deadline - time.monotonic()) > 0:
-        if waiting.poll(left * 1000 + 1):
-            chunk = os.read(answers, _CHUNK)
-            if not chunk:
-                return None
-            line += chunk
-            if chunk.endswith(b"\n"):
-                return bytes(line)
-    return None
 
 
 def signal_name(number: int) -> str:

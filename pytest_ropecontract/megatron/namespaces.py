@@ -22,11 +22,16 @@ def snapshot(values: Mapping[str, Any]) -> dict[str, Any]:
     return copied
 
 
+def namespace_of(values: Mapping[str, Any]) -> argparse.Namespace:
+    """Return a namespace with some values; one may be named ``self``."""
+    namespace = argparse.Namespace()
+    vars(namespace).update(values)
+    return namespace
+
+
 def copy_of(values: Mapping[str, Any]) -> argparse.Namespace:
     """Return a namespace with copies of some values."""
-    namespace = argparse.Namespace()
-    vars(namespace).update(snapshot(values))
-    return namespace
+    return namespace_of(snapshot(values))
 
 
 def changed_dests(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:

@@ -30,7 +30,7 @@ from pytest_ropecontract.megatron.framework import (
     load_function,
     missing_attribute,
 )
-from pytest_ropecontract.megatron.namespaces import changed_dests, copy_of, snapshot
+from pytest_ropecontract.megatron.namespaces import changed_dests, copy_of, namespace_of, snapshot
 
 if TYPE_CHECKING:
     import io
@@ -328,7 +328,7 @@ class Pipeline:
         configuration.check_refusals(surface, "validate_args", parsed.unedited)
         configuration.check_refusals(surface, "config", parsed.unpinned)
         with self.active():
-            config = self.megatron.configure(argparse.Namespace(**parsed.namespace))
+            config = self.megatron.configure(namespace_of(parsed.namespace))
         configuration.check_refusals(surface, "model", {**parsed.namespace, **config.values})
         return config
 

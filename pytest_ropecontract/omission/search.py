@@ -47,7 +47,7 @@ class Surroundings:
         strict: Whether what is only noted fails.
         checkpoint: The file in which the model's checkpoint would be a contract, or None.
         siblings: The values that models of the same family give to RoPE flags.
-        faults: What fails on the model with every flag in place, of what is built: no contract
+        faults: Tells what of what is built fails with every flag in place: no contract
             may demand what is built then.
     """
 
@@ -56,7 +56,7 @@ class Surroundings:
     strict: bool = False
     checkpoint: str | None = None
     siblings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    faults: tuple[Finding, ...] = ()
+    faults: Callable[[], tuple[Finding, ...]] = tuple
 
 
 @dataclass(frozen=True)
@@ -291,8 +291,8 @@ def _remedy(
 
     Where the model itself fails, what to correct about it before it gets a contract.
     """
-    if around.faults:
-        return _correct_first(model, around.faults)
+    if faults := around.faults():
+        return _correct_first(model, faults)
     resolutions = [one.resolution for one in unnoticed]
     lines = [line(model, one) for one in guarding(whole, resolutions, around.notices)]
     if not lines:

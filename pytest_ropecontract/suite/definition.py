@@ -138,9 +138,8 @@ def _has_sibling(request: pytest.FixtureRequest, function: str) -> bool:
     if RUN not in stash:
         # Once, since a run can have many thousand items, and as many that ask.
         stash[RUN] = frozenset(item.nodeid for item in request.session.items)
-    return (
-        f"{node.parent.nodeid}::{node.name.replace(node.originalname, function, 1)}" in stash[RUN]
-    )
+    name = node.name.replace(node.originalname, function, 1)
+    return f"{node.parent.nodeid}::{name}" in stash[RUN]
 
 
 def _settle(  # noqa: PLR0913  # the facts of an item

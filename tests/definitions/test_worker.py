@@ -169,10 +169,8 @@ def test_threads_take_turns(project):
     assert found == {f"model-{n}": ("--n", str(n)) for n in range(8)}
 
 
-@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
-def test_forked_process_has_a_worker_of_its_own(project):
-    project.add("kimi-k2.py", WHICH)
-    worker, _ = project.registry["kimi-k2"].expand().argv
+def first_token_in_a_fork(project):
+    """Return the first token of a definition that a forked process expands."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -183,26 +181,23 @@ def test_forked_process_has_a_worker_of_its_own(project):
             os._exit(0)
     os.close(write)
     os.waitpid(pid, 0)
-    assert os.read(read, 100).decode() not in {"", worker}
+    told = os.read(read, 100).decode()
     os.close(read)
+    return told
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_forked_process_has_a_worker_of_its_own(project):
+    project.add("kimi-k2.py", WHICH)
+    worker, _ = project.registry["kimi-k2"].expand().argv
+    assert first_token_in_a_fork(project) not in {"", worker}
     assert project.registry["kimi-k2"].expand().argv[0] == worker
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_process_that_was_forked_before_the_first_expansion_starts_a_worker(project):
     project.add("kimi-k2.py", PLAIN)
-    read, write = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            os.write(write, project.registry["kimi-k2"].expand().argv[0].encode())
-            close_worker()
-        finally:
-            os._exit(0)
-    os.close(write)
-    os.waitpid(pid, 0)
-    assert os.read(read, 100) == b"--a"
-    os.close(read)
+    assert first_token_in_a_fork(project) == "--a"
     assert shared_worker().pid is None
 
 

@@ -111,6 +111,14 @@ class TestOptions:
 
         assert config.values["beta_fast"] == 1.0
 
+    def test_an_added_option_may_be_named_self(self, framework: Framework):
+        source = "def add(parser):\n    parser.add_argument('--self', action='store_true')\n"
+        pipeline = framework.pipeline(source, arguments=("frame:add",))
+        parsed = pipeline.parse([*MLA, "--rotary-base", "5", "--self"])
+
+        assert parsed.namespace["self"] is True
+        assert pipeline.configure(parsed).values["rotary_base"] == 5
+
     def test_statements_tell_how_a_value_is_stated(self, framework: Framework):
         pipeline = framework.pipeline()
 

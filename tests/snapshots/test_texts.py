@@ -18,7 +18,7 @@ from pytest_ropecontract.rope.config import FIELDS, RopeConfig
 from pytest_ropecontract.rope.resolution import Refused, Source, resolve
 from pytest_ropecontract.snapshots.texts import config_text, recording_text, resolution_text
 
-ROOT = Path("/work/project")
+ROOT = Path("/repo/project")
 MLA = (
     "--num-layers 2 --hidden-size 64 --num-attention-heads 4 --multi-latent-attention "
     "--q-lora-rank 8 --kv-lora-rank 8 --qk-head-dim 16 --qk-pos-emb-head-dim 8 --v-head-dim 16 "
@@ -106,7 +106,7 @@ def test_an_origin_is_one_line():
     assert text == "kind: rope (declared: --a x\\ny)\nattention: gpt\n"
 
 
-TRAIN = ("python3", "/work/project/train.py", "--rope-type", "rope", "--moe-layer-freq", "[0]*2")
+TRAIN = ("python3", "/repo/project/train.py", "--rope-type", "rope", "--moe-layer-freq", "[0]*2")
 
 
 def test_a_recording():
@@ -116,7 +116,7 @@ def test_a_recording():
             Command(("mkdir", "-p", f"{scratch}/logs"), origin="run.sh:3"),
             Command(
                 ("ray", "job", "submit", "--address", "http://127.0.0.1:8265", "--", *TRAIN),
-                environment={"PYTHONPATH": "/work/project:/other", "A": "b c"},
+                environment={"PYTHONPATH": "/repo/project:/other", "A": "b c"},
                 folder="sub",
                 stdin="yes\nno",
             ),
@@ -174,10 +174,10 @@ def test_the_folder_of_a_python_that_everybody_has_is_shown(monkeypatch):
 
 def test_a_folder_that_only_begins_alike_is_no_placeholder():
     text = recording_text(
-        Recording((Command(("x", "/work/project2/a", "/my/work/project")),)), ROOT
+        Recording((Command(("x", "/repo/project2/a", "/my/repo/project")),)), ROOT
     )
 
-    assert text.splitlines()[0] == "$ x /work/project2/a /my/work/project"
+    assert text.splitlines()[0] == "$ x /repo/project2/a /my/repo/project"
 
 
 def test_a_token_that_looks_like_a_placeholder_is_told_apart():

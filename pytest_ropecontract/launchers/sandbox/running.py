@@ -5,15 +5,14 @@ from __future__ import annotations
 import enum
 import json
 import os
-import select
 import subprocess
 import sys
-import time
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
+from pytest_ropecontract.answers import read_answer
 from pytest_ropecontract.errors import RopeContractError
 from pytest_ropecontract.launchers.sandbox import landlock
 from pytest_ropecontract.launchers.sandbox.supervisor import NOT_ASKED
@@ -25,7 +24,6 @@ _PATIENCE = 30.0
 """How long the supervisor may take beyond the command's own limit, in seconds."""
 
 _LAST_PATIENCE = 10.0
-_CHUNK = 64 * 1024
 
 # The supervisor loads this very package, whatever else its sys.path offers under the name, and of
 # it only what it needs. It starts without site-packages, which takes most of a Python's start.
@@ -205,7 +203,7 @@ def _ask(request: dict[str, Any], patience: float) -> dict[str, Any]:
             with suppress(BrokenPipeError):
                 requests.write(json.dumps(request).encode() + b"\n")
             # Standard input stays open: its end makes the supervisor end what it runs.
-            answer = _read(answers, patience)
+            answer = read_answer(answers.fileno(), patience)
         finally:
             with suppress(BrokenPipeError):
                 requests.close()
@@ -219,21 +217,6 @@ def _ask(request: dict[str, Any], patience: float) -> dict[str, Any]:
         )
     found: dict[str, Any] = json.loads(answer)
     return found
-
-
-def _read(stream: IO[bytes], patience: float) -> bytes:
-    """Return what comes until the end of a line, or of the stream, or of patience."""
-    deadline = time.monotonic() + patience
-    waiting = select.poll()
-    waiting.register(stream, select.POLLIN)
-    found = bytearray()
-    while (left := deadline - time.monotonic()) > 0:
-        if waiting.poll(left * 1000 + 1):
-            chunk = stream.read(_CHUNK)
-            found += chunk
-            if not chunk or chunk.endswith(b"\n"):
-                break
-    return bytes(found)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

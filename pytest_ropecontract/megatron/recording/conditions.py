@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import copy
 import itertools
@@ -10,9 +9,11 @@ import random
 import re
 from typing import TYPE_CHECKING, Any
 
+from pytest_ropecontract.megatron.namespaces import namespace_of
 from pytest_ropecontract.megatron.recording.laboratory import BASE, MLA
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pytest_ropecontract.megatron.recording.laboratory import Laboratory
@@ -112,7 +113,7 @@ class Probe:
     def namespace(self, context: str, changes: Mapping[str, Any]) -> argparse.Namespace:
         """Return a new namespace of a context, with some values changed."""
         values = {**vars(self.contexts[context]), **changes}
-        return argparse.Namespace(**{name: copy.copy(value) for name, value in values.items()})
+        return namespace_of({name: copy.copy(value) for name, value in values.items()})
 
     def changes(self) -> Iterator[Values]:
         """Yield no change, every single change, and every pair of changes."""

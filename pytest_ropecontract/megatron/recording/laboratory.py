@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import copy
 import importlib
@@ -13,9 +12,11 @@ from unittest import mock
 
 from pytest_ropecontract.megatron import machine
 from pytest_ropecontract.megatron.live import LiveMegatron
+from pytest_ropecontract.megatron.namespaces import namespace_of
 from pytest_ropecontract.megatron.surface import Surface
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
 BASE = (
@@ -100,7 +101,7 @@ class Laboratory:
 
     def validate(self, namespace: argparse.Namespace) -> argparse.Namespace:
         """Return what the real ``validate_args`` makes of a copy of a namespace."""
-        copied = argparse.Namespace(**{k: copy.copy(v) for k, v in vars(namespace).items()})
+        copied = namespace_of({k: copy.copy(v) for k, v in vars(namespace).items()})
         self.live.arguments.validate_args(copied)
         return copied
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import copy
 import itertools
 import math
 from typing import TYPE_CHECKING, Any, Literal
 
+from pytest_ropecontract.megatron.namespaces import namespace_of
 from pytest_ropecontract.megatron.recording.conditions import CANDIDATE, cover, same
 from pytest_ropecontract.megatron.recording.rules import attempt
 from pytest_ropecontract.megatron.surface import (
@@ -20,6 +20,7 @@ from pytest_ropecontract.megatron.surface import (
 )
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
     from pytest_ropecontract.megatron.recording.conditions import Probe
@@ -146,7 +147,7 @@ class _Model:
         self, attribute: dict[str, Any] | None = None, argument: dict[str, Any] | None = None
     ) -> Built:
         """Build a model, with config attributes or namespace attributes replaced."""
-        namespace = argparse.Namespace(**{**vars(self.namespace), **(argument or {})})
+        namespace = namespace_of({**vars(self.namespace), **(argument or {})})
         return self.probe.laboratory.build(namespace, copy.copy(self.config), attribute or {})
 
 
