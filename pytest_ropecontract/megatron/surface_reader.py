@@ -29,7 +29,9 @@ VALUE_TYPES = frozenset({"int", "float", "str", "bool", "list_pattern", "int_tup
 MOST_VALUES = 64
 TEXT = frozenset({str})
 SHOWN = b"\n\t" + bytes(range(ord(" "), ord("~") + 1))
-OPTION_FIELDS = frozenset(OptionRecord._fields) - {"flags", "dest", "action"}
+DASH = frozenset({"-"})
+SCALARS = frozenset({bool, int, float, str, type(None)})
+REQUIRED_FIELDS = len(OptionRecord._fields) - len(OptionRecord._field_defaults)
 ORIGINS = frozenset({"config", "args", "constructor", "constant"})
 # What each kind of embedding is computed from.
 PLAIN_ARGUMENTS = frozenset({"kv_channels", "rotary_percent"})
@@ -149,7 +151,7 @@ class _Reader:
 
     def value(self, record: dict[str, Any], key: str, where: str) -> Any:
         value = record.get(key)
-        if value is None or isinstance(value, str | int | float):
+        if type(value) in SCALARS:
             return value
         elements = value if isinstance(value, list) else [value]
         if not all(self.plain(element) for element in elements):
@@ -207,37 +209,51 @@ class _Reader:
 
     def option(self, record: dict[str, Any], where: str) -> OptionRecord:
         flags = self.texts(record, "flags", where)
-        if {flag[:1] for flag in flags} != {"-"}:
+        if {flag[:1] for flag in flags} != DASH:
             raise MalformedError(f"{where}.flags has something that is no flag")
         dest = self.text(record, "dest", where)
         if dest.startswith("__"):
             # A namespace is an object; these are its own attributes.
             raise MalformedError(f"{where}.dest is {dest!r}")
         action = self.one_of(record, "action", ACTIONS, where)
-        # Most options have few of the rest, and there are nearly a thousand options.
-        rest = {
-            key: self.option_field(record, key, where) for key in record if key in OPTION_FIELDS
-        }
-        return OptionRecord(flags, dest, action, **rest)
+        # There are nearly a thousand options, and most have only a default beside these.
+        default = record.get("default")
+        if type(default) not in SCALARS:
+            default = self.value(record, "default", where)
+        if len(record) - ("default" in record) == REQUIRED_FIELDS:
+            return OptionRecord(flags, dest, action, None, None, None, None, None, default)
+        value_type = record.get("value_type")
+        if value_type is not None:
+            self.one_of(record, "value_type", VALUE_TYPES, where)
+        return OptionRecord(
+            flags,
+            dest,
+            action,
+            value_type,
+            self.optional_text(record, "reader", where),
+            self.optional_text(record, "enum", where),
+            self.nargs(record, where),
+            self.value(record, "const", where),
+            default,
+            self.choices(record, where),
+            record.get("required") is True,
+        )
 
-    def option_field(self, record: dict[str, Any], key: str, where: str) -> Any:
-        value = record[key]
-        if key in ("const", "default"):
-            return self.value(record, key, where)
-        if key == "value_type":
-            return None if value is None else self.one_of(record, key, VALUE_TYPES, where)
-        if key == "nargs":
-            if value in (None, "?", "*", "+") or (type(value) is int and 0 < value <= MOST_VALUES):
-                return value
-            raise MalformedError(f"{where}.nargs is {value!r}")
-        if key == "choices":
-            choices = self.value(record, key, where)
-            if choices is not None and not isinstance(choices, list):
-                raise MalformedError(f"{where}.choices is no list")
-            return None if choices is None else tuple(choices)
-        if key == "required":
-            return value is True
-        return self.optional_text(record, key, where)
+    def nargs(self, record: dict[str, Any], where: str) -> int | str | None:
+        nargs = record.get("nargs")
+        if nargs in (None, "?", "*", "+"):
+            return nargs
+        if type(nargs) is int and 0 < nargs <= MOST_VALUES:
+            return nargs
+        raise MalformedError(f"{where}.nargs is {nargs!r}")
+
+    def choices(self, record: dict[str, Any], where: str) -> tuple[Any, ...] | None:
+        choices = self.value(record, "choices", where)
+        if choices is None:
+            return None
+        if not isinstance(choices, list):
+            raise MalformedError(f"{where}.choices is no list")
+        return tuple(choices)
 
     def edit(self, record: dict[str, Any], where: str) -> Edit:
         quotient = None
