@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from fnmatch import fnmatchcase
 from os.path import isfile
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +28,6 @@ OPTIONS = pytest.StashKey["Options"]()
 PROJECT = pytest.StashKey["Project"]()
 LAUNCHING = pytest.StashKey["ProjectLaunchers"]()
 BY_PATH = pytest.StashKey[dict["Path", list[str]]]()
-ADDED = pytest.StashKey[frozenset["Path"]]()
 # A launcher runs several processes, where a definition runs one.
 LAUNCHER_TAKES = 3
 EXPECTATIONS = pytest.StashKey[dict[str, list["Expectation"]]]()
@@ -242,41 +240,4 @@ def _project_file(config: pytest.Config, name: str) -> Path:
     raise RopeContractError(
         f"rope-contract: there is no file under which the tests of {name!r} can be shown",
         remedy="add an ini file, or a conftest.py, to the project's root",
-    )
-
-
-def add_arguments(config: pytest.Config) -> None:
-    """Collect the definitions beside what a run without paths collects.
-
-    Raises:
-        RopeContractError: There is no file for the models that have none of their own.
-    """
-    known = models_by_path(config)
-    if config.args_source is pytest.Config.ArgsSource.ARGS:
-        return
-    paths = [*known, *launchers_by_path(config)]
-    if options_of(config).settings.allowances and config.inipath is not None:
-        paths.append(config.inipath)
-    config.args = [*config.args, *(str(path) for path in dict.fromkeys(paths))]
-    config.stash[ADDED] = frozenset(paths)
-
-
-def keeps_test_module(path: Path, config: pytest.Config) -> bool:
-    """Return whether a file that holds items is also the test module that pytest takes it for.
-
-    A definition never is, nor is a launcher: it would be imported. A file whose functions a hook
-    registers is, unless pytest looks at it only because its path was added for its items.
-    """
-    if path in launchers_by_path(config):
-        return False
-    names = models_by_path(config).get(path, [])
-    project = project_of(config)
-    from pytest_ropecontract.definitions import CallableSource
-
-    own = [name for name in names if project.registry[name].path == path]
-    if any(not isinstance(project.registry[name].source, CallableSource) for name in own):
-        return False
-    return path not in config.stash.get(ADDED, ()) or any(
-        fnmatchcase(path.name if "/" not in pattern else str(path), pattern)
-        for pattern in config.getini("python_files")
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ropecontract import collection, marks, uncollected, writing
+from pytest_ropecontract import arguments, collection, marks, uncollected, writing
 from pytest_ropecontract.megatron.selection import is_live
 from pytest_ropecontract.report import annotating, document, json, launches, terminal
 from pytest_ropecontract.suite.modules import modules_for
@@ -51,6 +51,14 @@ class ContractSession:
         return f"{surface.name}{version} (recorded)"
 
     @pytest.hookimpl(wrapper=True)
+    def pytest_ignore_collect(
+        self, collection_path: Path, config: pytest.Config
+    ) -> Generator[None, Any, bool]:
+        """Look at what holds items, and at nothing else that a run is given for its sake."""
+        ignored = yield
+        return config.stash[arguments.ADDED].is_ignored(collection_path, ignored=bool(ignored))
+
+    @pytest.hookimpl(wrapper=True)
     def pytest_collect_file(
         self, file_path: Path, parent: pytest.Collector
     ) -> Generator[None, Any, Any]:
@@ -59,7 +67,7 @@ class ContractSession:
         modules = modules_for(file_path, parent)
         if not modules:
             return result
-        kept = list(result) if collection.keeps_test_module(file_path, self.config) else []
+        kept = list(result) if arguments.keeps_test_module(file_path, self.config) else []
         return [*kept, *modules]
 
     @pytest.hookimpl(optionalhook=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_ropecontract import collection, paths
+from pytest_ropecontract import arguments, collection, paths
 from pytest_ropecontract.errors import RopeContractError
 from pytest_ropecontract.megatron.selection import is_live
 from pytest_ropecontract.megatron.surface import SurfaceError
@@ -19,7 +19,7 @@ def start(config: pytest.Config) -> None:
     """
     try:
         _check(config)
-        collection.add_arguments(config)
+        arguments.add(config)
     except SurfaceError as error:
         where = collection.options_of(config).surface_from
         raise _usage_error(f"{where}: {error}", config) from None
