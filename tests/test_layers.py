@@ -19,8 +19,8 @@ ORDER = (
     *("errors", "processes", "answers", "paths", "reading", "writing"),
     *("definitions", "megatron", "rope", "contracts", "omission"),
     *("launchers", "snapshots", "upgrade", "project", "hub", "project_launchers", "launch"),
-    *("runs", "options", "ini", "settings", "hooked", "uncollected", "collection", "owners"),
-    *("strategies", "marks", "fixture_types", "fixtures"),
+    *("runs", "options", "ini", "settings", "hooked", "uncollected", "collection"),
+    *("arguments", "owners", "strategies", "marks", "fixture_types", "fixtures"),
     *("report", "suite", "session", "startup", "hookspecs", "plugin", "cli"),
 )
 # The parts that know of a library.

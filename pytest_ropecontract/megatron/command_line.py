@@ -10,8 +10,7 @@ from __future__ import annotations
 import difflib
 import functools
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import argparse
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
 NEGATIVE_NUMBER = re.compile(r"-(?:\d+|\d*\.\d+)")
 
 
-@dataclass(frozen=True)
-class Occurrence:
+class Occurrence(NamedTuple):
     """One flag with its values, at its place in an argv.
 
     Attributes:
@@ -44,8 +42,7 @@ class Occurrence:
         return " ".join((self.flag, *self.values)) if self.values != (self.flag,) else self.flag
 
 
-@dataclass(frozen=True)
-class Arity:
+class Arity(NamedTuple):
     """How many values a flag takes, and the namespace attribute that it sets."""
 
     dest: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract.megatron.command_line import Occurrence
@@ -33,6 +34,7 @@ class IncrementalParser:
         self.argv = tuple(argv)
         self.occurrences: tuple[Occurrence, ...] = pipeline.split(self.argv)
         self._base_occurrences = pipeline.split(self.base)
+        self._tokens = [self.argv[one.start : one.stop] for one in self.occurrences]
         self._defaults: dict[str, Any] = {}
         self._demanded: list[frozenset[int]] = []
         self.values: list[tuple[str, Any]] | None = self._read()
@@ -100,11 +102,7 @@ class IncrementalParser:
             PipelineCallError: A function of the framework raised.
         """
         kept = [index for index in range(len(self.occurrences)) if index not in omitted]
-        tokens = tuple(
-            token
-            for index in kept
-            for token in self.argv[self.occurrences[index].start : self.occurrences[index].stop]
-        )
+        tokens = tuple(itertools.chain.from_iterable(map(self._tokens.__getitem__, kept)))
         with self.pipeline.active() as output:
             output.seek(0)
             output.truncate()

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import argparse
 import copy
+import operator
+from itertools import compress, repeat
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+# A namespace has nearly a thousand values, and is copied and compared for every omission that is
+# tried: the few that matter are picked here without a step of Python for each of the others.
 MUTABLE = frozenset({list, dict, set})
+_MISSING = object()
 
 
 def snapshot(values: Mapping[str, Any]) -> dict[str, Any]:
     """Copy values so that changing a list in one leaves the other; most values are atoms."""
     copied = dict(values)
-    for name in [name for name, value in values.items() if type(value) in MUTABLE]:
-        value = values[name]
+    types = map(type, values.values())
+    for name, value in [*compress(values.items(), map(MUTABLE.__contains__, types))]:
         flat = type(value) is list and MUTABLE.isdisjoint(map(type, value))
         copied[name] = value.copy() if flat else copy.deepcopy(value)
     return copied
@@ -36,11 +41,11 @@ def copy_of(values: Mapping[str, Any]) -> argparse.Namespace:
 
 def changed_dests(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """Return the names whose value is not what it was."""
-    missing = object()
+    others = map(operator.is_not, map(before.get, after, repeat(_MISSING)), after.values())
     return [
         dest
-        for dest, value in after.items()
-        if before.get(dest, missing) is not value and not _equal(before.get(dest, missing), value)
+        for dest, value in compress(after.items(), others)
+        if not _equal(before.get(dest, _MISSING), value)
     ]
 
 

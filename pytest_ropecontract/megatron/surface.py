@@ -229,17 +229,23 @@ def is_record(value: object) -> bool:
 
 def holds(condition: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
     """Return whether every attribute of a condition has one of its values."""
-    # A loop, since this is asked some fifty times of every command line.
-    for name, allowed in condition.items():  # noqa: SIM110
-        if not _allows(allowed, values.get(name)):
+    # Loops, since this is asked some fifty times of every command line.
+    for name, allowed in condition.items():
+        value = values.get(name)
+        if isinstance(allowed, dict):
+            if not _allows(allowed, value):
+                return False
+            continue
+        kind = type(value)
+        for one in allowed:
+            if kind is type(one) and value == one:
+                break
+        else:
             return False
     return True
 
 
-def _allows(allowed: Any, value: Any) -> bool:
-    if not isinstance(allowed, dict):
-        kind = type(value)
-        return any(kind is type(one) and value == one for one in allowed)
+def _allows(allowed: Mapping[str, Any], value: Any) -> bool:
     if "given" in allowed:
         return value is not None
     parts = allowed.get("contains") or allowed["lacks"]

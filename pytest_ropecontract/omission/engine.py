@@ -30,17 +30,24 @@ class Trial:
     """One omission with what became of it.
 
     Attributes:
-        omission: What was left out.
+        units: The whole command line.
+        indices: The places of what was left out.
         outcome: How what is built differs.
         guarded: Whether a contract of the model finds something; True where the outcome
             is not silent.
         resolution: What is built from what remains.
     """
 
-    omission: Omission
+    units: Units
+    indices: frozenset[int]
     outcome: Outcome
     guarded: bool
     resolution: Resolution
+
+    @property
+    def omission(self) -> Omission:
+        """What was left out."""
+        return self.units.omission(self.indices)
 
 
 class OmissionEngine:
@@ -104,13 +111,13 @@ class OmissionEngine:
             resolution = self.resolve(omitted)
             found = outcome(self.whole, resolution)
             guarded = found not in SILENT or self.guard(resolution)
-            self._trials[omitted] = Trial(self.units.omission(omitted), found, guarded, resolution)
+            self._trials[omitted] = Trial(self.units, omitted, found, guarded, resolution)
         return self._trials[omitted]
 
     def unrepeated(self, trials: Iterable[Trial]) -> tuple[Resolution, Resolution] | None:
         """Try omissions again, and return the first that is built otherwise now, or None."""
         for trial in trials:
-            again = self.resolve(trial.omission.indices)
+            again = self.resolve(trial.indices)
             # NaN is not equal to itself, but it is written alike.
             if repr(again.rope) != repr(trial.resolution.rope):
                 return trial.resolution, again

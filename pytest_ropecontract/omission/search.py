@@ -177,7 +177,7 @@ def _losses(engine: OmissionEngine) -> dict[str, Loss]:
 
 def _explains(gap: Trial, trial: Trial) -> bool:
     """Return whether a gap says already what a larger omission would say."""
-    return gap.omission.indices <= trial.omission.indices and (
+    return gap.indices <= trial.indices and (
         SILENT.index(gap.outcome) >= SILENT.index(trial.outcome)
     )
 
@@ -190,7 +190,7 @@ def _note(engine: OmissionEngine, trial: Trial, gaps: list[Trial]) -> None:
     if not _is_new(trial, gaps):
         return
     smallest = engine.smallest(
-        trial.omission.indices,
+        trial.indices,
         lambda one: not one.guarded and one.outcome == trial.outcome,
     )
     gaps.append(engine.attempt(smallest))
@@ -205,7 +205,7 @@ def _mutated(
     """Return what happens unnoticed when a value is repeated, exchanged or misplaced."""
     found = []
     for mutation in mutated:
-        if mutation.spelling or any(gap.omission.indices <= mutation.indices for gap in gaps):
+        if mutation.spelling or any(gap.indices <= mutation.indices for gap in gaps):
             # Where nobody notices that a flag is lost, another value of it goes unnoticed, too.
             continue
         resolution = engine.resolve_argv(mutation.argv)

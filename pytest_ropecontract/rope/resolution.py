@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -74,6 +73,10 @@ class Source:
     flag: str | None = None
     attribute: str | None = field(default=None, compare=False)
     argument: str | None = field(default=None, compare=False)
+
+    def arriving(self, argument: str) -> Source:
+        """Return the same with the argument of the rotary class as which the value arrives."""
+        return Source(self.origin, self.text, self.dest, self.flag, self.attribute, argument)
 
 
 @dataclass(frozen=True)
@@ -178,7 +181,7 @@ def fields_of(
     for argument, name in table.items():
         if argument in path.arguments:
             values[name], source = look_up(argument, path.arguments[argument])
-            sources[name] = dataclasses.replace(source, argument=argument)
+            sources[name] = source.arriving(argument)
     _adjust(path, values, sources)
     values["softmax_multiplier"] = 1.0
     if "softmax_factor" in path.reads:
@@ -297,24 +300,25 @@ class _Builder:
         if attribute is None or configuration.takes_default(attribute, self.parsed.namespace):
             dest = attribute.dest if attribute is not None else None
             text = f"{self.config.class_name}.{name}"
-            return Source("config-default", text, dest, self.flag_of(dest or ""), attribute=name)
-        return dataclasses.replace(self._dest_source(attribute.dest or name), attribute=name)
+            return Source("config-default", text, dest, self.flag_of(dest or ""), name)
+        return self._dest_source(attribute.dest or name, name)
 
-    def _dest_source(self, dest: str) -> Source:
+    def _dest_source(self, dest: str, attribute: str | None = None) -> Source:
         flag = self.flag_of(dest)
         if dest in self.parsed.pinned:
-            return Source("pinned", f"rope_contract_pins: {dest}", dest, flag)
+            return Source("pinned", f"rope_contract_pins: {dest}", dest, flag, attribute)
         filler = self.parsed.fillers.get(dest)
         if filler == VALIDATE_ARGS:
             for edit in self.surface.edits:
                 for trigger in edit.when:
                     if edit.dest == dest and trigger != dest and trigger in self.declared:
-                        return Source("declared", self.declared[trigger].text, trigger, flag)
+                        text = self.declared[trigger].text
+                        return Source("declared", text, trigger, flag, attribute)
         if filler is not None:
-            return Source("filled", filler, dest, flag)
+            return Source("filled", filler, dest, flag, attribute)
         if dest in self.declared:
-            return Source("declared", self.declared[dest].text, dest, flag)
-        return Source("parser-default", f"default of {flag or dest}", dest, flag)
+            return Source("declared", self.declared[dest].text, dest, flag, attribute)
+        return Source("parser-default", f"default of {flag or dest}", dest, flag, attribute)
 
     def _selector(self, name: str) -> Source:
         return self._attribute_source(name) if name in self.attributes else self._dest_source(name)
