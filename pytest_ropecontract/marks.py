@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -155,11 +156,23 @@ def _named_models(metafunc: pytest.Metafunc) -> list[str]:
 
 def _selected(node: pytest.Item, expectation: Expectation) -> list[str]:
     """Return the names of an expectation's models."""
+    with _naming(node):
+        return project_of(node.config).registry.select(expectation.models)
+
+
+def _selects(node: pytest.Item, expectation: Expectation, model: str) -> bool:
+    """Return whether an expectation is one of a model."""
+    with _naming(node):
+        return project_of(node.config).registry.selects(expectation.models, model)
+
+
+@contextlib.contextmanager
+def _naming(node: pytest.Item) -> Iterator[None]:
+    """Say which test it is that names no model."""
     from pytest_ropecontract.errors import RopeContractError
 
-    registry = project_of(node.config).registry
     try:
-        return registry.select(expectation.models)
+        yield
     except RopeContractError as error:
         raise RopeContractError(
             f"rope_expect: {error.headline}", origin=node.nodeid, remedy=error.remedy
@@ -194,14 +207,12 @@ def applying(item: pytest.Item) -> Iterator[tuple[Expectation, str]]:
     callspec = getattr(item, "callspec", None)
     current = callspec.params.get(FIXTURE) if callspec is not None else None
     for expectation in expectations(item):
-        if not expectation.models and current is None:
-            raise _no_models(item)
-        models: list[str] = [] if current is None else [current]
-        if expectation.models:
-            named = _selected(item, expectation)
-            models = [m for m in named if current in (None, m)]
-        for model in models:
-            yield expectation, model
+        if current is None:
+            if not expectation.models:
+                raise _no_models(item)
+            yield from ((expectation, model) for model in _selected(item, expectation))
+        elif not expectation.models or _selects(item, expectation, current):
+            yield expectation, current
 
 
 def assert_marks(item: pytest.Item) -> list[Finding]:

@@ -42,6 +42,10 @@ if TYPE_CHECKING:
     from pytest_ropecontract.definitions.definition import Expansion
     from pytest_ropecontract.omission.engine import Guard
 
+# How many models, and command lines, are kept with what they resolve to: each takes up to 100 KiB,
+# and tests of one model mostly follow each other.
+KEPT = 256
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -111,8 +115,9 @@ class Project:
         self._named_checkpoints: dict[str, tuple[Path, ...]] = {}
         self._read_checkpoints: dict[Path, Checkpoint | CheckpointError] = {}
         self._pipeline: Pipeline | None = None
-        self._examined: dict[str, Examination] = {}
-        self._resolved: dict[tuple[str, ...], Resolution] = {}
+        self._expanded: dict[str, Expansion | DefinitionError] = {}
+        self._examined = functools.lru_cache(KEPT)(self._examine)
+        self._resolved = functools.lru_cache(KEPT)(self._resolve)
         self._searched: dict[str, tuple[tuple[Any, ...], Search]] = {}
         self.used_allowances: set[Allowance] = set()
 
@@ -156,24 +161,26 @@ class Project:
                 of the framework raised; an argv with overrides, or with a token that is
                 no string.
         """
-        argv = self.argv(model_or_argv, **overrides)
-        if argv not in self._resolved:
-            self._resolved[argv] = resolve(self.pipeline, argv)
-        return self._resolved[argv]
+        return self._resolved(self.argv(model_or_argv, **overrides))
+
+    def _resolve(self, argv: tuple[str, ...]) -> Resolution:
+        return resolve(self.pipeline, argv)
 
     def examine(self, model: str) -> Examination:
         """Return everything that is known of a model; its errors are part of it."""
-        if model not in self._examined:
-            self._examined[model] = self._examine(model)
-        return self._examined[model]
+        return self._examined(model)
 
     def _examine(self, model: str) -> Examination:
         definition = self.registry[model]
         path = None if definition.path is None else self._relative(definition.path)
-        try:
-            expansion = definition.expand()
-        except DefinitionError as error:
-            return Examination(model, path, error=error)
+        if model not in self._expanded:
+            try:
+                self._expanded[model] = definition.expand()
+            except DefinitionError as error:
+                self._expanded[model] = error
+        expansion = self._expanded[model]
+        if isinstance(expansion, DefinitionError):
+            return Examination(model, path, error=expansion)
         found = self.examine_argv(model, expansion.argv)
         return dataclasses.replace(found, path=path, expansion=expansion)
 

@@ -45,6 +45,8 @@ class Registry(Mapping[str, Definition]):
         self.pythonpath = tuple(pythonpath)
         self.time_limit = time_limit
         self._definitions: dict[str, Definition] = {}
+        self._by_case: dict[str, Definition] = {}
+        self._matching: dict[str, frozenset[str]] = {}
 
     def __getitem__(self, name: str) -> Definition:
         """Return the definition of a name.
@@ -150,13 +152,30 @@ class Registry(Mapping[str, Definition]):
         Raises:
             RopeContractError: A pattern matches nothing; the text names the valid choices.
         """
-        selected: set[str] = set()
-        for pattern in [patterns] if isinstance(patterns, str) else patterns:
-            matching = {name for name in self._definitions if fnmatchcase(name, pattern)}
-            if not matching:
+        given = [patterns] if isinstance(patterns, str) else patterns
+        return sorted(frozenset[str]().union(*map(self._matches, given)))
+
+    def selects(self, patterns: Iterable[str], name: str) -> bool:
+        """Return whether a name is one of those that `select` returns.
+
+        Raises:
+            RopeContractError: A pattern matches nothing; the text names the valid choices.
+        """
+        # Every pattern is looked at: one that matches nothing is an error wherever it stands.
+        matches = [self._matches(pattern) for pattern in patterns]
+        return any(name in names for names in matches)
+
+    def _matches(self, pattern: str) -> frozenset[str]:
+        """Return the names that match a pattern, looked for once: every test asks for its own."""
+        found = self._matching.get(pattern)
+        if found is None:
+            # No name has a character that is special in a glob.
+            named = [pattern] if pattern in self._definitions else self._definitions
+            found = frozenset(name for name in named if fnmatchcase(name, pattern))
+            if not found:
                 raise self._unknown(f"no definition matches {pattern!r}", pattern)
-            selected |= matching
-        return sorted(selected)
+            self._matching[pattern] = found
+        return found
 
     def _source(self, name: str, source: object) -> Source:
         expand = getattr(source, "expand", None)
@@ -182,20 +201,21 @@ class Registry(Mapping[str, Definition]):
                 remedy="use letters, digits, '.', '_', '-' and '+', "
                 "beginning with a letter or a digit",
             )
-        for other in self._definitions.values():
-            if other.name == name:
-                raise RopeContractError(
-                    f"two definitions are named {name!r}: "
-                    f"{self._place(other)} and {self._place(definition)}",
-                    remedy="rename or remove one of them",
-                )
-            if other.name.casefold() == name.casefold():
-                raise RopeContractError(
-                    f"two definitions differ only in case: {other.name!r} "
-                    f"({self._place(other)}) and {name!r} ({self._place(definition)})",
-                    remedy="rename one of them: their snapshots are one file on some systems",
-                )
-        self._definitions[name] = definition
+        other = self._by_case.get(name.casefold())
+        if other is not None and other.name == name:
+            raise RopeContractError(
+                f"two definitions are named {name!r}: "
+                f"{self._place(other)} and {self._place(definition)}",
+                remedy="rename or remove one of them",
+            )
+        if other is not None:
+            raise RopeContractError(
+                f"two definitions differ only in case: {other.name!r} "
+                f"({self._place(other)}) and {name!r} ({self._place(definition)})",
+                remedy="rename one of them: their snapshots are one file on some systems",
+            )
+        self._definitions[name] = self._by_case[name.casefold()] = definition
+        self._matching.clear()
         return definition
 
     def _place(self, definition: Definition) -> str:

@@ -92,8 +92,8 @@ def check_refusals(surface: Surface, by: str, namespace: Mapping[str, Any]) -> N
             raise ConfigRefusedError(by, refusal.error, message)
 
 
-def apply_edits(surface: Surface, namespace: dict[str, Any]) -> dict[str, Any]:
-    """Apply what ``validate_args`` writes, and return the values that it changed."""
+def edits(surface: Surface, namespace: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that ``validate_args`` changes."""
     written: dict[str, Any] = {}
     for edit in surface.edits:
         if not holds(edit.when, namespace):
@@ -104,8 +104,4 @@ def apply_edits(surface: Surface, namespace: dict[str, Any]) -> dict[str, Any]:
         dividend, divisor = (namespace.get(name) for name in edit.quotient)
         if isinstance(dividend, int) and isinstance(divisor, int) and divisor:
             written[edit.dest] = dividend // divisor
-    changed = {
-        dest: value for dest, value in written.items() if namespace.get(dest, MISSING) != value
-    }
-    namespace.update(changed)
-    return changed
+    return {dest: value for dest, value in written.items() if namespace.get(dest, MISSING) != value}

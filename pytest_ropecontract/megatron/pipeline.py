@@ -274,8 +274,10 @@ class Pipeline:
         Raises:
             PipelineCallError: A function of the framework raised.
         """
-        namespace = copy_of(parsed)
         fillers: dict[str, str] = {}
+        if not self._defaults:
+            return self._finish(tokens, parsed, parsed, fillers, occurrences)
+        namespace = copy_of(parsed)
         with self.active():
             before = parsed
             for index, (name, function) in enumerate(self._defaults):
@@ -296,21 +298,21 @@ class Pipeline:
         occurrences: tuple[Occurrence, ...] | None = None,
     ) -> Parsed:
         """Apply what ``validate_args`` writes, and the pins."""
-        unedited = dict(namespace)
-        changed = configuration.apply_edits(self.megatron.surface, namespace)
-        fillers.update(dict.fromkeys(changed, VALIDATE_ARGS))
-        unpinned = dict(namespace)
-        namespace.update(snapshot(self.settings.pins))
+        # Many of these are kept at a time, so that what is the same is there once.
+        edits = configuration.edits(self.megatron.surface, namespace)
+        fillers.update(dict.fromkeys(edits, VALIDATE_ARGS))
+        unpinned = {**namespace, **edits} if edits else namespace
+        pins = snapshot(self.settings.pins)
         return Parsed(
             argv=tokens,
             base_length=len(self.settings.base_args),
             occurrences=self.split(tokens) if occurrences is None else occurrences,
             parsed=parsed,
-            namespace=namespace,
+            namespace={**unpinned, **pins} if pins else unpinned,
             fillers=fillers,
-            pinned=frozenset(self.settings.pins),
+            pinned=frozenset(pins),
             unpinned=unpinned,
-            unedited=unedited,
+            unedited=namespace,
             output=self._output.getvalue() if self._output is not None else "",
         )
 

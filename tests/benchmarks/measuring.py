@@ -46,10 +46,18 @@ def processor_time(body: Callable[[], object], times: int) -> float:
 
 @dataclass(frozen=True)
 class Finished:
-    """A process that has ended: its wall time in seconds, its largest memory in MiB."""
+    """A process that has ended.
+
+    Attributes:
+        status: Its exit status.
+        seconds: Its wall time.
+        processor: The processor time of it and of the processes that it waited for, in seconds.
+        mebibytes: Its largest memory.
+    """
 
     status: int
     seconds: float
+    processor: float
     mebibytes: float
 
 
@@ -71,4 +79,5 @@ def run_python(arguments: Sequence[str], folder: Path) -> Finished:
         os.close(null)
     _, status, usage = os.wait4(child, 0)
     seconds = time.perf_counter() - start
-    return Finished(os.waitstatus_to_exitcode(status), seconds, usage.ru_maxrss / 1024)
+    processor = usage.ru_utime + usage.ru_stime
+    return Finished(os.waitstatus_to_exitcode(status), seconds, processor, usage.ru_maxrss / 1024)

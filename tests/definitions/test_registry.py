@@ -255,6 +255,21 @@ def test_file_with_a_name_that_cannot_be_one_is_told(registry):
 )
 def test_select(full, patterns, names):
     assert full.select(patterns) == names
+    in_a_list = [patterns] if isinstance(patterns, str) else patterns
+    assert [name for name in full if full.selects(in_a_list, name)] == names
+
+
+def test_select_looks_anew_after_a_registration(full):
+    known = full.select(["kimi-*"])
+
+    full.add("kimi-k9", "--num-layers 2")
+
+    assert full.select(["kimi-*"]) == sorted([*known, "kimi-k9"])
+
+
+def test_selects_refuses_a_pattern_that_matches_nothing(full):
+    with pytest.raises(RopeContractError, match="no definition matches 'kimi-k4'"):
+        full.selects(["kimi-k2", "kimi-k4"], "kimi-k2")
 
 
 @pytest.mark.parametrize("pattern", ["kimi-k3", "KIMI*", "llama-*"])

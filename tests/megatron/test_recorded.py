@@ -330,8 +330,8 @@ def test_only_the_refusals_of_the_stage_are_looked_at():
 
 class TestEdits:
     def apply(self, edits: tuple[Edit, ...], **namespace: Any) -> tuple[dict[str, Any], Any]:
-        changed = configuration.apply_edits(BLANK._replace(edits=edits), namespace)
-        return namespace, changed
+        changed = configuration.edits(BLANK._replace(edits=edits), namespace)
+        return {**namespace, **changed}, changed
 
     def test_all_see_the_values_before_any_of_them(self):
         edits = (Edit("b", {"a": [1]}, "x"), Edit("a", {}, 2), Edit("c", {"a": [2]}, "y"))
