@@ -34,33 +34,47 @@ def begin(data_file: str, package: str) -> None:
             messages=False,
         )
         measured.start()
-    saving = False
+    hooks: list[Any] = []
 
     def save() -> None:
-        nonlocal saving
-        saving = True
+        looking = [one.__call__ for one in hooks]
+        for one in hooks:
+            one.__call__ = staticmethod(_ignore)
         # A process that cannot be measured to its end goes on all the same.
         with suppress(Exception):
             measured.save()
-        saving = False
+        for one, hook in zip(hooks, looking, strict=True):
+            one.__call__ = staticmethod(hook)
 
     def before(end: Any) -> Any:
         def saved(*given: Any) -> Any:
+            # What a script has broken would break the measuring of these lines, too.
+            tracing = sys.gettrace()
+            sys.settrace(None)
             save()
-            return end(*given)
+            try:
+                return end(*given)
+            finally:
+                sys.settrace(tracing)
 
         return saved
 
     def addaudithook(hook: Any, add: Any = sys.addaudithook) -> None:
-        def unless_saving(event: str, given: tuple[Any, ...]) -> None:
-            if not saving:
-                hook(event, given)
+        class Hook:
+            """Is called without a frame of its own: the hook looks at those around it."""
 
-        # Python measures nothing inside of a hook that does not say so.
-        unless_saving.__cantrace__ = True  # type: ignore[attr-defined]
-        add(unless_saving)
+            # Python measures nothing inside of a hook that does not say so.
+            __cantrace__ = True
+            __call__ = staticmethod(hook)
+
+        hooks.append(Hook)
+        add(Hook())
 
     atexit.register(save)
     os._exit = before(os._exit)
     os.execve = before(os.execve)
     sys.addaudithook = addaudithook
+
+
+def _ignore(*_: object) -> None:
+    """Look at nothing, in place of a hook that would stop the data from being written."""
