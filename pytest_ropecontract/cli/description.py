@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pytest_ropecontract.cli.tables import columns, listed, wrapped
+from pytest_ropecontract.cli.tables import columns, listed, value_text, wrapped
 from pytest_ropecontract.contracts.rules import OTHER_DESTS, ROPE_DESTS
 from pytest_ropecontract.megatron.comparison import condition
 
@@ -83,17 +83,18 @@ def _rope_options(surface: Surface) -> list[OptionRecord]:
 
 
 def _option_row(option: OptionRecord) -> tuple[str, str]:
+    default = option.default
     parts = [_takes(option)]
-    parts.append("no default" if option.default is None else f"default {_text(option.default)}")
+    parts.append("no default" if default is None else f"default {value_text(default)}")
     if option.choices is not None:
-        parts.append(f"one of {listed(map(_text, option.choices))}")
+        parts.append(f"one of {listed(map(value_text, option.choices))}")
     return listed(option.flags), "; ".join(parts)
 
 
 def _takes(option: OptionRecord) -> str:
     """Say what stands behind a flag."""
     if option.action == "store_const":
-        return f"sets {_text(option.const)}"
+        return f"sets {value_text(option.const)}"
     if option.action in SETTERS:
         return SETTERS[option.action]
     kind = option.enum or option.value_type or "str"
@@ -108,7 +109,7 @@ def _attribute_lines(attributes: Mapping[str, Attribute], flags: Mapping[str, st
     rows = []
     for name, attribute in sorted(attributes.items()):
         flag = flags.get(attribute.dest or "", "no flag")
-        rows.append((name, f"default {_text(attribute.default)}; {flag}"))
+        rows.append((name, f"default {value_text(attribute.default)}; {flag}"))
     return columns(rows, 2) if rows else ["  none"]
 
 
@@ -133,17 +134,10 @@ def _path_lines(path: RotaryPath) -> list[str]:
 def _argument(name: str, argument: Argument) -> str:
     """Name an argument of a rotary class, and what arrives there under another name."""
     if argument.name is None:
-        return f"{name} {_text(argument.value)}"
+        return f"{name} {value_text(argument.value)}"
     return name if argument.name == name else f"{name} ({argument.name})"
 
 
 def _where(when: Condition, otherwise: str) -> str:
     """Say when a condition holds."""
     return f"where {condition(when)}" if when else otherwise
-
-
-def _text(value: Any) -> str:
-    """Write a value as a command line has it."""
-    if isinstance(value, list | tuple):
-        return " ".join(map(_text, value)) or "empty"
-    return str(value)

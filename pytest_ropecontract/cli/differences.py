@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_ropecontract.cli.tables import columns, listed, wrapped
+from pytest_ropecontract.cli.tables import columns, listed, value_text, wrapped
 from pytest_ropecontract.contracts.findings import plain
 from pytest_ropecontract.contracts.rules import OTHER_DESTS, ROPE_DESTS
+from pytest_ropecontract.errors import visible
 from pytest_ropecontract.megatron.comparison import condition
 
 if TYPE_CHECKING:
@@ -136,15 +137,9 @@ def _option(record: Mapping[str, Any]) -> str:
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, dict):
-        if "origin" in value:
-            return _argument(value)
-        if "member" in value:
-            return str(value["member"])
-        return str(value)
-    if isinstance(value, list):
-        return " ".join(map(_text, value)) or "empty"
-    return repr(value) if value == "" else str(value)
+    if isinstance(value, dict) and "origin" in value:
+        return _argument(value)
+    return value_text(value)
 
 
 def _argument(value: Mapping[str, Any]) -> str:
@@ -169,7 +164,7 @@ def model_lines(models: Comparison, first: str, second: str) -> list[str]:
     for name, error in models.unusable.items():
         lines += ["", f"  {name}", "    cannot be compared:"]
         lines += [f"      {line}" for line in str(error).splitlines()]
-    return lines
+    return [visible(line) for line in lines]
 
 
 def _shortened(reasons: Sequence[str]) -> str:
@@ -185,6 +180,15 @@ def _change_lines(one: ModelChange, first: str, second: str) -> list[str]:
             lines += wrapped(f"    {name}: ", _outcome(outcome), hang=6)
     else:
         lines += columns([(field.field, _field(field)) for field in one.fields], 4)
+    lines += dropped_lines(one, first, second)
+    if one.size is not None:
+        lines += wrapped("    size: ", one.size, hang=6)
+    return lines
+
+
+def dropped_lines(one: ModelChange, first: str, second: str) -> list[str]:
+    """Return which flags only one of two drops."""
+    lines: list[str] = []
     for name, outcome, other in (
         (first, one.before, one.after),
         (second, one.after, one.before),
@@ -192,8 +196,6 @@ def _change_lines(one: ModelChange, first: str, second: str) -> list[str]:
         new = [flag for flag in outcome.dropped if flag not in other.dropped]
         if new:
             lines += wrapped(f"    dropped by {name}: ", listed(new), hang=6)
-    if one.size is not None:
-        lines += wrapped("    size: ", one.size, hang=6)
     return lines
 
 
@@ -203,11 +205,9 @@ def _field(field: Any) -> str:
 
 
 def _outcome(outcome: Outcome) -> str:
-    if outcome.refusals:
-        return f"refused: {'; '.join(outcome.refusals)}"
     rope = outcome.rope
     if rope is None:
-        return "builds nothing"
+        return f"refused: {'; '.join(outcome.refusals)}"
     names = (
         *("rotary_base", "rotary_dim", "rotary_scaling_factor"),
         *("original_max_position_embeddings", "beta_fast", "beta_slow", "mscale"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pytest_ropecontract.cli.differences import dropped_lines
 from pytest_ropecontract.cli.tables import WIDTH, listed, wrapped
 from pytest_ropecontract.contracts.findings import plain
 from pytest_ropecontract.errors import visible
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from pytest_ropecontract.cli.colours import Paint
     from pytest_ropecontract.contracts.findings import Finding
     from pytest_ropecontract.report.explanation import Contract, Explanation, Value
+    from pytest_ropecontract.rope.config import RopeConfig
     from pytest_ropecontract.upgrade import ModelChange
 
 ATTENTIONS = {"mla": "multi-latent attention", "gpt": "common attention", "hybrid": "hybrid model"}
@@ -36,7 +38,7 @@ def explanation_lines(one: Explanation, paint: Paint) -> list[str]:
     if one.rope is None:
         lines += ["  builds nothing"]
     else:
-        lines += ["", *_built(one, paint)]
+        lines += ["", *_built(one, one.rope, paint)]
         lines += _flag_lines(one)
     lines += _contract_lines(one, paint)
     told = [finding for finding in one.findings if _is_told(finding)]
@@ -47,10 +49,7 @@ def explanation_lines(one: Explanation, paint: Paint) -> list[str]:
     return lines
 
 
-def _built(one: Explanation, paint: Paint) -> Iterator[str]:
-    rope = one.rope
-    if rope is None:
-        return
+def _built(one: Explanation, rope: RopeConfig, paint: Paint) -> Iterator[str]:
     parts = [f"builds {rope.kind}"]
     if rope.rotary_class is not None:
         results = "" if rope.returns is None else f", which {RETURNS[rope.returns]}"
@@ -169,9 +168,10 @@ def change_lines(change: ModelChange | None, first: str, second: str) -> list[st
         origin = "" if field.origin is None else f" ({field.origin})"
         text = f"{_shown(field.before)} -> {_shown(field.after)}{origin}"
         lines += wrapped(f"    {field.field}: ", text, hang=6)
+    lines += dropped_lines(change, first, second)
     if change.size is not None:
         lines += wrapped("    size: ", change.size, hang=6)
-    return lines
+    return [visible(line) for line in lines]
 
 
 def checkpoint_lines(name: str, findings: Sequence[Finding], paint: Paint) -> list[str]:
@@ -236,7 +236,7 @@ def finding_document(finding: Finding) -> dict[str, Any]:
 def change_document(change: ModelChange | None) -> Mapping[str, Any]:
     """Return a comparison as plain values."""
     if change is None:
-        return {"same": True, "fields": [], "size": None, "refused": [[], []]}
+        return {"same": True, "fields": [], "size": None, "refused": [[], []], "dropped": [[], []]}
     return {
         "same": False,
         "fields": [
@@ -250,4 +250,5 @@ def change_document(change: ModelChange | None) -> Mapping[str, Any]:
         ],
         "size": change.size,
         "refused": [list(change.before.refusals), list(change.after.refusals)],
+        "dropped": [list(change.before.dropped), list(change.after.dropped)],
     }

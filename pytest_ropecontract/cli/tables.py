@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -38,6 +38,15 @@ def wrapped(label: str, text: str, *, hang: int | None = None) -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     )
+
+
+def value_text(value: Any) -> str:
+    """Write a value of a surface as a command line has it."""
+    if isinstance(value, dict):
+        return str(value["member"]) if "member" in value else value_text(value["tuple"])
+    if isinstance(value, list | tuple):
+        return " ".join(map(value_text, value)) or "empty"
+    return repr(value) if value == "" else str(value)
 
 
 def listed(items: Iterable[str]) -> str:

@@ -152,6 +152,65 @@ def test_a_file(capsys, tmp_path):
     )
 
 
+def forked(tmp_path, **changes: dict[str, object]) -> str:
+    """Write the newest surface with other fields of some options, by flag; return the file."""
+    surface = load_shipped(NEWEST)
+    options = tuple(one._replace(**changes.get(one.dest, {})) for one in surface.options)
+    path = tmp_path / "fork.json"
+    path.write_text(dump(surface._replace(name="our-fork", options=options)), encoding="utf-8")
+    return str(path)
+
+
+def test_the_order_of_choices(capsys, tmp_path):
+    """None of them is new or gone, so all are shown."""
+    fork = forked(tmp_path, rope_type={"choices": ("yarn", "rope")})
+
+    lines = printed(capsys, NEWEST, fork).splitlines()
+
+    assert lines[2:] == [
+        "RoPE options: 1 changed",
+        "  ~ --rope-type: choices rope yarn -> yarn rope",
+    ]
+
+
+def test_the_order_of_options_that_decides_about_a_default(capsys, tmp_path):
+    """Of two options of one dest it is the first one's."""
+    surface = load_shipped(NEWEST)
+    name = "yarn_correction_range_round_to_int"
+    both = [one for one in surface.options if one.dest == name]
+    turned = dict(zip((one.flags for one in both), reversed(both), strict=True))
+    options = tuple(turned.get(one.flags, one) for one in surface.options)
+    path = tmp_path / "fork.json"
+    path.write_text(dump(surface._replace(options=options)), encoding="utf-8")
+
+    lines = printed(capsys, NEWEST, str(path)).splitlines()
+
+    assert lines[2] == "RoPE options: 1 moved"
+    assert " ".join(" ".join(lines[3:]).split()) == (
+        f"~ {name}: now in the order --no-yarn-correction-range-round-to-int, "
+        "--yarn-correction-range-round-to-int: the first one gives the default"
+    )
+
+
+def test_values_of_every_kind_are_written_as_a_command_line_has_them(capsys, tmp_path):
+    """A tuple and a member of an enumeration are objects in the file."""
+    fork = forked(
+        tmp_path,
+        mrope_section={"default": {"tuple": [16, 24, 24]}},
+        rope_type={"default": {"of": "AttnBackend", "member": "flash"}},
+        rotary_base={"default": ""},
+    )
+
+    lines = printed(capsys, NEWEST, fork).splitlines()
+
+    assert lines[2:] == [
+        "RoPE options: 3 changed",
+        "  ~ --mrope-section: default None -> 16 24 24",
+        "  ~ --rotary-base: default 10000 -> ''",
+        "  ~ --rope-type: default None -> flash",
+    ]
+
+
 @pytest.mark.parametrize(
     ("argv", "expected"),
     [
@@ -225,6 +284,16 @@ def test_what_both_refuse_is_said(project, capsys):
     )
 
 
+def test_a_flag_that_is_newly_dropped_is_said(project, capsys):
+    """Beside what is built, of which a flag that nothing reads changes nothing."""
+    (project / "pytest.ini").write_text("[pytest]\nrope_contract_unknown = drop\n", "utf-8")
+    (project / "models" / "plain.txt").write_text(f"{ROPE} --yarn-beta-fast 32", "utf-8")
+
+    out = printed(capsys, "0.19.2", "0.18.2", "--models", "models/plain.txt")
+
+    assert out.splitlines()[-1] == "    dropped by megatron-core-0.18.2: --yarn-beta-fast 32"
+
+
 def test_a_definition_that_cannot_be_expanded(project, capsys):
     """The others are compared; the exit status says that one was not."""
     (project / "models" / "bad.py").write_text("def model_args():\n    1 / 0\n", encoding="utf-8")
@@ -233,6 +302,18 @@ def test_a_definition_that_cannot_be_expanded(project, capsys):
 
     assert "  stretched\n" in out
     assert "  bad\n    cannot be compared:\n      bad: " in out
+
+
+def test_a_terminal_is_told_nothing_by_a_definition(project, capsys):
+    """What would change its colours, or more, is written out."""
+    (project / "models/odd.py").write_text(
+        f"def model_args():\n    return {ROPE.split()!r} + ['--\\x1b[31m']\n", encoding="utf-8"
+    )
+
+    out = printed(capsys, "0.18.2", "0.19.2", "--models", "models/*.py")
+
+    assert out.count("\\x1b[31m") == 1
+    assert "\x1b" not in out
 
 
 @pytest.mark.parametrize(

@@ -246,6 +246,115 @@ def test_against_a_checkpoint(project, capsys):
     assert "\n  against published\n      FAILS checkpoint: rotary_base is 10000" in out
 
 
+@pytest.mark.parametrize("surface", ["0.18.2", "0.19.2"])
+def test_against_a_surface_that_refuses(capsys, surface):
+    """One refuses, whichever it is: nothing that is built can be compared."""
+    other = {"0.18.2": "0.19.2", "0.19.2": "0.18.2"}[surface]
+    argv = ["--surface", surface, "--against", other, "--", *SIZES.split()]
+    argv += ["--position-embedding-type", "rope", "--yarn-beta-fast", "32"]
+
+    (model,) = told(capsys, *argv)
+
+    refusal = "megatron-core-0.18.2 has no flag --yarn-beta-fast"
+    found = {"0.18.2": [[refusal], []], "0.19.2": [[], [refusal]]}[surface]
+    assert (model["against"]["same"], model["against"]["refused"]) == (False, found)
+    out = squeezed(printed(capsys, *argv))
+    assert f" megatron-core-0.18.2: refused: {refusal}" in out
+    assert " megatron-core-0.19.2: accepted" in out
+    assert " size: " not in out
+
+
+def test_against_a_surface_that_drops_a_flag(project, capsys):
+    """It is all that differs where the flag would not have been read anyway."""
+    (project / "pyproject.toml").write_text(INI + 'rope_contract_unknown = "drop"\n')
+    argv = ["--against", "0.18.2", "--", *PLAIN.split(), "--yarn-beta-fast", "32"]
+
+    (model,) = told(capsys, *argv)
+
+    assert model["against"]["fields"] == []
+    assert model["against"]["dropped"] == [[], ["--yarn-beta-fast 32"]]
+    out = printed(capsys, *argv)
+    assert "    dropped by megatron-core-0.18.2: --yarn-beta-fast 32\n" in out
+
+
+def test_against_a_checkpoint_without_a_difference(capsys):
+    argv = [PLAIN.replace("10000", "20000").split()]
+
+    (model,) = told(capsys, "--against", "tests/checkpoints/plain.json", "--", *argv[0])
+
+    assert model["against"]["findings"] == []
+    out = printed(capsys, "--against", "tests/checkpoints/plain.json", "--", *argv[0])
+    assert out.endswith(
+        "\n  against tests/checkpoints/plain.json\n"
+        "    no difference from what the checkpoint says\n"
+    )
+
+
+def test_what_is_compared_with_can_be_used(project, capsys):
+    """A model that cannot be expanded, and a file that is no JSON, are told before all else."""
+    (project / "models/broken.py").write_text("def model_args():\n    return None\n")
+    (project / "notes.txt").write_text("not JSON")
+
+    assert main(["explain", "plain", "--against", "broken"]) == 2
+    assert capsys.readouterr().err.startswith("broken: model_args() returned None")
+    assert main(["explain", "plain", "--against", "notes.txt"]) == 2
+    assert capsys.readouterr().err.startswith("notes.txt ")
+
+
+def test_what_cannot_be_expanded_is_compared_with_nothing(project, capsys):
+    (project / "models/broken.py").write_text("def model_args():\n    return None\n")
+
+    broken, plain = told(capsys, "broken", "plain", "--against", "plain", status=2)
+
+    assert "against" not in broken
+    assert plain["against"]["same"] is True
+
+
+def test_ini_file_is_chosen_as_in_pytest(project, capsys):
+    """A relative one from the working directory."""
+    (project / "other.toml").write_text(INI.replace("0.19.2", "0.17.1"), encoding="utf-8")
+
+    out = printed(capsys, "plain", "-c", "other.toml")
+
+    assert out.startswith("megatron-core-0.17.1 (recorded)\n")
+
+
+def test_model_that_rotates_nothing(capsys):
+    argv = [*SIZES.split(), "--position-embedding-type", "learned_absolute"]
+
+    (model,) = told(capsys, "--", *argv)
+
+    assert (model["rope"]["kind"], model["rope"]["rotary_class"]) == ("none", None)
+    assert "\n  builds none: common attention\n" in printed(capsys, "--", *argv)
+
+
+def test_only_the_first_of_many_layers_are_shown(capsys):
+    argv = [*PLAIN.replace("--num-layers 2", "--num-layers 12").split(), "--no-rope-freq", "4"]
+
+    (model,) = told(capsys, "--", *argv)
+
+    assert model["rope"]["no_rope_layers"] == [0, 0, 0, 1] * 3
+    out = printed(capsys, "--", *argv)
+    assert " no_rope_layers 0 0 0 1 0 0 0 1 ... (12 values)" in out
+
+
+def test_contract_that_cannot_be_checked(project, capsys):
+    """Here a hook of the project gives no checkpoint."""
+    (project / "conftest.py").write_text("def pytest_ropecontract_checkpoints(model): return 3\n")
+    try:
+        (model,) = told(capsys, "plain")
+        (contract,) = [one for one in model["contracts"] if one["contract"] == "checkpoints"]
+        out = printed(capsys, "plain")
+    finally:
+        sys.modules.pop("conftest", None)
+
+    assert contract["verdict"] == "cannot be checked"
+    assert contract["findings"] == []
+    problem = "pytest_ropecontract_checkpoints returned 3 for 'plain', which is no path"
+    assert contract["problem"].splitlines()[0] == problem
+    assert f"\n    cannot be checked checkpoints\n      {problem}\n" in out
+
+
 def test_surface_is_chosen_as_in_pytest(capsys, monkeypatch):
     def surface(*argv: str) -> str:
         return json.loads(printed(capsys, "plain", "--json", *argv))["surface"]["name"]
@@ -377,8 +486,9 @@ def test_a_terminal_is_told_nothing_by_a_definition(text, project, capsys):
     """What would change its colours, or more, is written out."""
     (project / "models/hostile.py").write_text(text, encoding="utf-8")
 
-    main(["explain", "hostile"])
+    for argv in (["hostile"], ["plain", "--against", "hostile"]):
+        main(["explain", *argv])
 
-    out = capsys.readouterr().out
-    assert "\\x1b[31m" in out
-    assert "\x1b" not in out
+        captured = capsys.readouterr()
+        assert "\\x1b[31m" in captured.out + captured.err
+        assert "\x1b" not in captured.out + captured.err

@@ -9,6 +9,7 @@ import pytest
 
 from pytest_ropecontract.cli import main
 from pytest_ropecontract.megatron import live, recording
+from pytest_ropecontract.megatron.surface import Source
 from pytest_ropecontract.megatron.surface_files import (
     NEWEST,
     dump,
@@ -146,6 +147,51 @@ def test_show_fits_a_terminal(name, capsys):
     out = capsys.readouterr().out
     assert out.isascii()
     assert max(map(len, out.splitlines())) <= 80
+
+
+def test_show_says_what_a_fork_was_recorded_from(capsys, tmp_path):
+    """A checkout has a commit, a framework functions, and sources alone have neither."""
+    surface = load_shipped(NEWEST)
+    path = tmp_path / "fork.json"
+    shown = []
+    for source in (
+        Source(revision="18ddbce-dirty", arguments=("frame:add",)),
+        Source("megatron-core", "0.19.2", "18ddbce"),
+        Source(),
+    ):
+        path.write_text(dump(surface._replace(source=source)), encoding="utf-8")
+        assert main(["surface", "show", str(path)]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        shown += [line for line in lines if line.startswith("recorded from")]
+
+    assert shown == [
+        "recorded from  commit 18ddbce-dirty, with frame:add",
+        "recorded from  megatron-core 0.19.2, commit 18ddbce",
+        "recorded from  sources without a version",
+    ]
+
+
+def test_show_says_what_stands_behind_a_flag(capsys, tmp_path):
+    """In whatever way argparse takes values, with defaults as a command line has them."""
+    surface = load_shipped(NEWEST)
+    changes = {
+        "rotary_base": {"action": "store_const", "value_type": None, "const": 5000},
+        "rope_type": {"nargs": "?", "default": {"of": "AttnBackend", "member": "flash"}},
+        "mrope_section": {"nargs": 3, "default": {"tuple": [16, 24, 24]}},
+    }
+    options = tuple(one._replace(**changes.get(one.dest, {})) for one in surface.options)
+    path = tmp_path / "fork.json"
+    path.write_text(dump(surface._replace(options=options)), encoding="utf-8")
+
+    assert main(["surface", "show", str(path)]) == 0
+    rows = dict(
+        line.split(maxsplit=1)
+        for line in capsys.readouterr().out.splitlines()
+        if line.startswith("  --")
+    )
+    assert rows["--rotary-base"] == "sets 5000; default 10000"
+    assert rows["--rope-type"].startswith("str, may be left out; default flash;")
+    assert rows["--mrope-section"] == "int, 3 values; default 16 24 24"
 
 
 def test_show_takes_a_version_and_a_path(capsys, tmp_path, monkeypatch):

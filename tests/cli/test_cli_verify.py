@@ -8,6 +8,7 @@ import pytest
 
 from pytest_ropecontract.cli import main
 from pytest_ropecontract.megatron import live, recording
+from pytest_ropecontract.megatron.recorded import RecordedMegatron
 from pytest_ropecontract.megatron.surface import Source
 from pytest_ropecontract.megatron.surface_files import NEWEST, dump, load_shipped, shipped
 
@@ -165,6 +166,16 @@ def test_without_megatron(monkeypatch, capsys):
 
     assert main(["surface", "verify"]) == 2
     assert capsys.readouterr().err.splitlines()[0] == "megatron.training is not importable"
+
+
+@pytest.mark.usefixtures("megatron")
+def test_a_live_megatron_is_not_held_against_itself(monkeypatch, capsys):
+    surface = RecordedMegatron(load_shipped(NEWEST))
+    monkeypatch.setattr(RecordedMegatron, "mode", "live")
+    monkeypatch.setattr("pytest_ropecontract.cli.importing.choose", {"live": surface}.get)
+
+    assert main(["surface", "verify", "live"]) == 2
+    assert capsys.readouterr().err == "a live Megatron is compared with a recorded surface\n"
 
 
 @pytest.mark.parametrize("name", ["nothing", "gone.json"])
