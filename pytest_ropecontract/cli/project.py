@@ -92,9 +92,7 @@ def in_session(visit: Callable[[pytest.Session], T], arguments: Sequence[str] = 
         @pytest.hookimpl(tryfirst=True)
         def pytest_cmdline_main(self, config: pytest.Config) -> None:
             """Leave out what the project's own options would start."""
-            for name, value in NOTHING_STARTED.items():
-                if hasattr(config.option, name):
-                    setattr(config.option, name, value)
+            vars(config.option).update(NOTHING_STARTED)
 
         @pytest.hookimpl(tryfirst=True)
         def pytest_collection(self, session: pytest.Session) -> bool:

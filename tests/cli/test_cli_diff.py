@@ -384,6 +384,16 @@ def test_hooks_apply_and_names_select(project, capsys):
     assert "Models: 1 of 3 changes\n\n  hooked-a\n" in out
 
 
+def test_names_alone_select(project, capsys):
+    """And a definition that is selected by its name and by its file is compared once."""
+    (project / "pytest.ini").write_text("[pytest]\nrope_contract_models = models/*\n", "utf-8")
+
+    for patterns in (["plain", "stretched"], ["plain", "stretched", "models/plain.txt"]):
+        out = printed(capsys, "0.18.2", "0.19.2", "--models", *patterns)
+
+        assert "Models: 1 of 2 changes\n\n  stretched\n" in out
+
+
 @pytest.mark.parametrize(
     ("argv", "expected"),
     [

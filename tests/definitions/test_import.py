@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+import pytest_ropecontract
 from pytest_ropecontract import definitions
 
 HEAVY = {"pytest", "_pytest", "hypothesis", "syrupy", "torch", "numpy", "asyncio"}
@@ -52,6 +53,7 @@ def test_importing_everything_starts_no_process():
 def test_all_public_names_exist():
     assert [name for name in definitions.__all__ if not hasattr(definitions, name)] == []
     assert dir(definitions) == sorted(definitions.__all__)
+    assert dir(pytest_ropecontract) == sorted(pytest_ropecontract.__all__)
 
 
 def test_unknown_name():
