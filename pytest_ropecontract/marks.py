@@ -116,7 +116,7 @@ def generate(metafunc: pytest.Metafunc) -> None:
 
     module = metafunc.definition.getparent(DefinitionModule)
     if module is not None:
-        if module.model_names and FIXTURE in metafunc.fixturenames:
+        if module.model_names:
             _parametrize(metafunc, module.model_names)
         return
     try:

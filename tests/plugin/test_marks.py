@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
 from plugin_project import MLA, PLAIN, YARN, Project
 
@@ -249,6 +251,51 @@ def test_parametrization_by_a_hook_of_the_project_stays(models: Project) -> None
     )
 
     assert models.run_without().outcomes == {f"{TEST}[plain]": "passed"}
+
+
+def test_parametrization_over_something_else_adds_to_the_models(models: Project) -> None:
+    models.test(
+        '@pytest.mark.parametrize("layers", [1, 2])\n'
+        '@pytest.mark.parametrize(argnames=("width", "depth"), argvalues=[(3, 4)])\n'
+        '@rope_expect("rope", models=["plain"])\n'
+        "def test_it(rope_model, layers, width, depth): pass"
+    )
+
+    run = models.run_without()
+
+    assert run.counts == {"passed": 2}
+    assert all("plain" in node for node in run.outcomes)
+
+
+def test_id_that_the_project_cannot_make_is_a_collection_error(models: Project) -> None:
+    models.conftest("def pytest_make_parametrize_id(val): raise ValueError(f'no id for {val}')")
+    mark(models, 'rope_expect("rope", models=["plain"])', arguments="rope_model")
+
+    error = models.run_without().collect_error(FILE)
+
+    assert "ValueError: no id for plain" in "\n".join(error)
+
+
+def test_fixture_of_every_test_gets_a_model_where_an_item_has_one(models: Project) -> None:
+    models.conftest("@pytest.fixture(autouse=True)\ndef always(rope_model): pass")
+    models.ini(rope_contract_allow=["plain implicit-field it is one"])
+
+    run = models.run("-k", "test_declared or test_allowances")
+
+    allowances = "pyproject.toml::test_allowances"
+    assert run.counts == {"passed": 3, "setup failed": 1}
+    assert run.line(allowances).startswith("rope_model has no value here")
+
+
+def test_signature_shows_what_may_be_left_out() -> None:
+    """As help() and an editor show it."""
+    parameters = inspect.signature(rope_expect).parameters
+
+    assert [str(parameters[name]) for name in ("kind", "beta_fast", "models")] == [
+        "kind: 'Kind' = ...",
+        "beta_fast: 'float | None' = ...",
+        "models: 'str | Sequence[str] | None' = None",
+    ]
 
 
 def test_mark_on_a_class(models: Project) -> None:

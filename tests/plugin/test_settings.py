@@ -563,10 +563,14 @@ def test_every_key_has_an_example() -> None:
 def test_text_of_an_ini_file_that_cannot_be_read_names_the_key(
     plain: Project, text: str, headline: str
 ) -> None:
-    (plain.root / "pyproject.toml").unlink()
-    plain.write("pytest.ini", f"[pytest]\n{text}\n")
+    key, _, value = text.partition(" = ")
+    for name, content in (
+        ("pyproject.toml", typed(key, json.dumps(value), "tool.pytest.ini_options")),
+        ("pytest.ini", f"[pytest]\n{text}\n"),
+    ):
+        plain.write(name, content)
 
-    assert plain.run().usage_error[0].startswith(f"ERROR: {headline}")
+        assert plain.run().usage_error[0].startswith(f"ERROR: {headline}")
 
 
 def test_value_of_the_command_line_comes_before_the_typed_one(plain: Project) -> None:
@@ -727,6 +731,15 @@ def test_hook_that_gives_rubbish_is_a_usage_error(
         assert error[0] == "ERROR: rope_contract_defaults: there is no module 'a'"
     else:
         assert error[0].removeprefix("ERROR: pytest_ropecontract_pipeline").strip() == expected
+
+
+def test_hook_that_ends_the_run_ends_it(plain: Project) -> None:
+    """That is no error of the settings."""
+    run = hook(plain, "pytest.exit('enough', returncode=9)")()
+
+    assert run.ret == 9
+    assert "Exit: enough" in run.err
+    assert "pytest_ropecontract_pipeline" not in run.out + run.err
 
 
 @pytest.mark.parametrize(
