@@ -149,13 +149,11 @@ def _tree(path: Path) -> ast.Module:
         return ast.parse(reading.read(path, SIZE_LIMIT), filename=str(path))
     except reading.TooLargeError:
         raise UnreadableAdapterError(f"{path.name} is too large") from None
-    except reading.NotAFileError as error:
-        raise UnreadableAdapterError(f"{path.name} is {error}, not a file") from None
     except SyntaxError as error:
         raise UnreadableAdapterError(
             f"{path.name}:{error.lineno or 0} is not Python: {error.msg}"
         ) from None
-    except (OSError, ValueError, RecursionError, MemoryError) as error:
+    except (reading.NotAFileError, OSError, ValueError, RecursionError, MemoryError) as error:
         raise UnreadableAdapterError(f"{path.name} cannot be read: {error}") from None
 
 

@@ -168,14 +168,13 @@ class Containers:
         calls = dict(known.calls)
         if called is not None:
             calls[key] = called
-        if count is not None or called is not None or place in self._known:
-            self._known[place] = Content(counts, calls, known.ordered, known.blurred or mixed)
+        self._known[place] = Content(counts, calls, known.ordered, known.blurred or mixed)
         return place if count is not None or called is not None else None
 
     def blur(self, target: ast.expr) -> None:
         """Let it be unknown what a container holds: something else is assigned to it."""
         place = place_of(target.value if isinstance(target, ast.Subscript) else target)
-        if place in self._known:
+        if place in self.names:
             known = self._known[place]
             counts: dict[object, int | None] = {**dict.fromkeys(known.counts), ANY: None}
             self._known[place] = Content(counts, {}, known.ordered, blurred=True)

@@ -319,6 +319,12 @@ GUARDED = [
     """\
     FORWARD
             self.cache[length] = self.rotary_pos_emb(length)
+            if isinstance(self.cache.get(length), tuple):
+                table, scale = self.cache.get(length)
+    """,
+    """\
+    FORWARD
+            self.cache[length] = self.rotary_pos_emb(length)
             if isinstance(self.cache[length], tuple):
                 table, scale = self.cache[length]
             out = [self.rotary_pos_emb(n) for n in hidden]
@@ -546,6 +552,12 @@ UNREAD = [
         "    pass",
     ),
     ("out = [self.rotary_pos_emb(length)]", "out.append(hidden)", "table, scale = out[length]"),
+    (
+        "hidden.append(length)",
+        "hidden.append(self.rotary_pos_emb(length))",
+        "for table, scale in hidden:",
+        "    pass",
+    ),
     ("for table, scale in chain([self.rotary_pos_emb(length)], hidden):", "    pass"),
     ("tables, scales = zip(*[self.rotary_pos_emb(length), hidden])",),
     (
@@ -600,6 +612,44 @@ def test_what_another_function_keeps_beside_something_else_is_a_note(
     write(frame, f"{KEPT}\n        def other(self, hidden):\n            {other}\n")
 
     assert [one.status for kind in ("rope", "yarn") for one in found(frame, kind)] == ["note"] * 2
+
+
+def test_what_never_holds_a_result_is_not_asked_about(frame: Path) -> None:
+    """Whatever else is put into it, or takes its place."""
+    write(
+        frame,
+        """\
+        FORWARD
+                table = self.rotary_pos_emb(length)
+                self.options["window"] = 3, 4
+                left, right = self.options["window"]
+                up, down = self.options[hidden]
+
+            def __init__(self, options):
+                self.options = options
+        """,
+    )
+
+    assert found(frame, "rope") == found(frame, "yarn") == []
+
+
+def test_what_is_kept_in_a_place_without_a_name_is_followed_no_further(frame: Path) -> None:
+    """The next expression that is written like it may be another place."""
+    write(
+        frame,
+        """\
+        FORWARD
+                self.layers[0].table = self.rotary_pos_emb(length)
+                self.layers[0].tables["a"] = self.rotary_pos_emb(length)
+                self.find(length).tables.append(self.rotary_pos_emb(length))
+                table, scale = self.layers[0].table
+                table, scale = self.layers[0].tables["a"]
+                table, scale = self.find(length).tables[-1]
+                hidden = hidden.copy()
+        """,
+    )
+
+    assert found(frame, "rope") == found(frame, "yarn") == []
 
 
 def test_what_another_function_keeps_in_an_attribute_is_judged(frame: Path) -> None:
