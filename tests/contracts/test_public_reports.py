@@ -432,6 +432,58 @@ def test_default_factor_of_a_provider_does_not_survive(block: Any) -> None:
     assert comparison.check("moonlight", read(config), right, Attributes()) == ()
 
 
+YARN_40 = {"rope_type": "yarn", "factor": 40, "original_max_position_embeddings": 4096}
+COMMON = {
+    "kv_channels": 64,
+    "multi_latent_attention": False,
+    "position_embedding_type": "rope",
+    "rotary_interleaved": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("built", "stated", "remedy"),
+    [
+        (
+            MLATransformerConfig(rotary_base=10000, rope_type="rope"),
+            {},
+            "set MLATransformerConfig.rotary_base",
+        ),
+        # Its factor multiplies the softmax scale of plain RoPE, too.
+        (
+            MLATransformerConfig(rotary_base=50000, rope_type="rope", mscale_all_dim=1.0),
+            {},
+            "set mscale_all_dim",
+        ),
+        (SimpleNamespace(**COMMON), {}, "set GPTModel.rotary_base"),
+        (
+            SimpleNamespace(**COMMON, rotary_base=50000),
+            {"no_rope_layers": [1, 1, 1, 0]},
+            "set no_rope_freq",
+        ),
+        (
+            MLATransformerConfig(rotary_base=50000),
+            {"rope_scaling": {**YARN_40, "truncate": False, "mscale": 1.0, "mscale_all_dim": 0}},
+            "allow the deviation, or construct the embedding in another way",
+        ),
+        (
+            MLATransformerConfig(rotary_base=50000),
+            {"rope_scaling": {**YARN_40, "rope_type": "longrope"}},
+            "allow the deviation (rope_contract_allow), or train this model elsewhere",
+        ),
+    ],
+    ids=["config", "factors", "model", "layers", "constructor", "no class"],
+)
+def test_what_to_set_on_a_provider(built: object, stated: Config, remedy: str) -> None:
+    """Where nothing can be set, the rule is another one."""
+    config = {"rope_theta": 50000, "head_dim": 64, "qk_rope_head_dim": 64, **stated}
+
+    found = comparison.check("m", read(config, "m.json"), resolve_config(built), Attributes())
+
+    rule = "checkpoint" if remedy.startswith("set ") else "unreachable-field"
+    assert [one.remedy for one in found if one.rule == rule] == [remedy]
+
+
 def test_type_that_nobody_knows_is_refused() -> None:
     config = {"rope_theta": 50000, "rope_scaling": {"rope_type": "unheard", "factor": 4.0}}
     built = resolve_config(MLATransformerConfig(rotary_base=50000, rope_type="rope"))

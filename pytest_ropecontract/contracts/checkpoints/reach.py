@@ -91,8 +91,9 @@ class Attributes:
         if source is None and field not in ("no_rope_layers", "softmax_multiplier"):
             remedy = "allow the deviation, or construct the embedding in another way"
             return Reached(None, remedy, "and nothing of the config sets it")
-        text = source.text if source is not None else "no_rope_freq"
-        return Reached((), f"set {text}")
+        if source is not None:
+            return Reached((), f"set {source.text}")
+        return Reached((), f"set {'no_rope_freq' if name == field else name}")
 
 
 def _refused(difference: Difference, published: PublishedRope) -> Reached | None:

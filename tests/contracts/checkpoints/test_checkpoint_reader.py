@@ -208,6 +208,20 @@ def test_stale_base_at_the_top_level() -> None:
     ]
 
 
+def test_parameters_by_layer_type_are_not_held_against_one_for_all() -> None:
+    """Which of them the other one would be is not said."""
+    by_type = {
+        "full_attention": {"rope_theta": 1000000, "rope_type": "default"},
+        "sliding_attention": {"rope_theta": 10000, "rope_type": "default"},
+    }
+    text = {"rope_parameters": by_type, "layer_types": [*by_type]}
+
+    found = read({"rope_theta": 500000, "text_config": text})
+
+    assert [rope.values["rotary_base"] for rope in found.ropes] == [1000000, 10000]
+    assert found.problems == ()
+
+
 def test_rope_scaling_comes_before_rope_parameters() -> None:
     config = latent(
         "deepseek_v3",
