@@ -100,9 +100,9 @@ def test_factor_that_cannot_be_read_is_no_part_of_a_difference() -> None:
     """The file is at fault; the size of what else differs is told without it."""
     published = of("Kimi-K2-Instruct")
     scaling = {**published["rope_scaling"], "mscale_all_dim": "one"}
-    plain = f"{MLA} --rope-type rope --rotary-base 50000"
+    plain = f"{MLA} --rope-type rope --rotary-base 50000 --rotary-scaling-factor 32"
 
-    problem, kind = findings(plain, {**published, "rope_scaling": scaling})
+    problem, kind = findings(f"{plain} --mscale-all-dim 1", {**published, "rope_scaling": scaling})
 
     assert "rope_scaling.mscale_all_dim is 'one'" in problem.message
     assert (kind.field, kind.expected) == ("kind", "yarn")
