@@ -47,9 +47,11 @@ def check(
         defined: What is built from the definition.
         expanded: The definitions whose flags it launches, where those are others.
     """
-    if launched.rope is None or defined.rope is None or launched.rope == defined.rope:
+    if launched.rope is None or defined.rope is None:
         return ()
     changed = differing(launched.rope, defined.rope)
+    if not changed:
+        return ()
     first = changed[0]
     message = (
         f"{first} is {_value(launched.rope, first)}, and {named.model}, which {named.because} "
@@ -101,23 +103,26 @@ def unreached(
         where: Where they are set.
         launched: What is built from the launched command line.
         meant: What would be built had they reached it.
+
+    Raises:
+        ValueError: One of the two builds nothing.
     """
-    if launched.rope is None or meant.rope is None or launched.rope == meant.rope:
+    changed = differing(launched.built, meant.built)
+    if not changed:
         return None
-    changed = differing(launched.rope, meant.rope)
     first = changed[0]
     told = ", ".join(f"{name}={value}" for name, value in variables.items())
     return Finding(
         RULE,
         named.model,
         f"{told} {'reaches' if len(variables) == 1 else 'reach'} {where} alone and no flag: "
-        f"{first} is {_value(launched.rope, first)}, not {_value(meant.rope, first)}",
+        f"{first} is {_value(launched.built, first)}, not {_value(meant.built, first)}",
         field=first,
         expected=getattr(meant.rope, first),
         actual=getattr(launched.rope, first),
         details=tuple(_flags(meant, launched)),
         argv=launched.argv,
-        effect=effect.compare(launched.rope, meant.rope).text,
+        effect=effect.compare(launched.built, meant.built).text,
         launcher=named.launcher,
         remedy="set it before the flags are expanded, or pass the flag itself",
     )

@@ -130,6 +130,27 @@ def test_a_knob_that_no_definition_reads_fails_by_its_name(project: Project) -> 
     )
 
 
+def test_numbers_are_the_same_however_they_are_written(project: Project) -> None:
+    """Of a flag that is repeated, and of a knob: as a rounded division writes them."""
+    project.model("yarn", YARN)
+    factor = "--rotary-scaling-factor 4.0000000000000009"
+    knob = "OUR_ROTARY_SCALING_FACTOR=4.00000000000001"
+    launcher = shell(project, f"env {knob} python3 train.py {YARN} {factor}\n")
+
+    assert only(project, launcher).counts == {"passed": 1}
+
+
+def test_flags_of_every_run_are_not_those_that_differ(project: Project) -> None:
+    """The base arguments come before a definition's flags, and before those that are launched."""
+    project.ini(rope_contract_base_args=["--rotary-base", "5"])
+    project.model("mla", f"{MLA} --rope-type rope")
+    launcher = shell(project, f"python3 train.py {MLA} --rope-type rope --rotary-base 7\n")
+
+    text = lines(only(project, launcher), "scripts/run.sh::test_launch[run]")
+
+    assert "flags: --rotary-base 10000 -> --rotary-base 10000 --rotary-base 7" in text
+
+
 def test_a_knob_that_reached_the_flags_passes(project: Project) -> None:
     project.write("scripts/models/knob.sh", SHELL_MODEL)
     launcher = shell(
