@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import enum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -46,12 +46,8 @@ def read_list_pattern(text: str) -> Any:
     if len(text) > PATTERN_LENGTH:
         raise PatternTooLargeError(f"pattern of {len(text)} characters")
     try:
-        tree = ast.parse(text, mode="eval")
+        return _evaluate(ast.parse(text, mode="eval").body).value
     except (MemoryError, RecursionError):
-        raise PatternTooLargeError("pattern nested too deeply") from None
-    try:
-        return _evaluate(tree.body).value
-    except RecursionError:
         raise PatternTooLargeError("pattern nested too deeply") from None
 
 
@@ -78,9 +74,9 @@ def _evaluate(node: ast.expr) -> _Sized:
     if isinstance(node, ast.Subscript):
         value = _evaluate(node.value).value[_evaluate(node.slice).value]
         return _Sized(value, _size(value))
-    if isinstance(node, ast.Call):
-        raise TypeError(f"'{type(_evaluate(node.func).value).__name__}' object is not callable")
-    raise SyntaxError(f"{type(node).__name__} in a list pattern")
+    # Nothing but a call is left of what these characters can say.
+    called = _evaluate(cast("ast.Call", node).func).value
+    raise TypeError(f"'{type(called).__name__}' object is not callable")
 
 
 def _display(nodes: list[ast.expr]) -> _Sized:

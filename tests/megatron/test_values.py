@@ -60,6 +60,7 @@ def by_eval(text: str) -> Any:
 @example("([0]+[1])*2")
 @example("[0]*1+[1]*46")
 @example("[[0]*2]*2")
+@example("[[0,1],[2]][0]")
 def test_a_pattern_is_what_python_says_it_is(text: str):
     try:
         expected = by_eval(text)
@@ -157,6 +158,8 @@ def test_a_list_that_is_too_long_is_refused(text: str):
         "[[0]*60000,[0]*60000]",
         "[[0]*60000]+[[0]*60000]",
         "[*[[0]*60000]*2]",
+        "[[0]*60000][0]*2",
+        "[[[0]*60000]][0]*2",
     ],
 )
 def test_the_limit_counts_the_elements_of_inner_lists(text: str):
