@@ -240,15 +240,10 @@ class Pipeline:
             try:
                 if self._whole is None:
                     return self.fill(tokens, self._namespace(tokens))
-                return self._finish(tokens, *self._parse_whole(tokens))
+                found = self._parse_whole(self._whole, tokens)
+                return self._finish(tokens, *found, self.split(tokens))
             except ArgumentRefusedError as error:
-                return Parsed(
-                    tokens,
-                    len(self.settings.base_args),
-                    self.split(tokens),
-                    refusal=str(error),
-                    output=output.getvalue(),
-                )
+                return self._refused(tokens, error, output, self.split(tokens))
 
     def namespace(self, tokens: Sequence[str]) -> dict[str, Any] | None:
         """Return what the parser alone makes of tokens, or None where it refuses them."""
@@ -274,20 +269,40 @@ class Pipeline:
         Raises:
             PipelineCallError: A function of the framework raised.
         """
+        if occurrences is None:
+            occurrences = self.split(tokens)
         fillers: dict[str, str] = {}
         if not self._defaults:
             return self._finish(tokens, parsed, parsed, fillers, occurrences)
         namespace = copy_of(parsed)
-        with self.active():
+        with self.active() as output:
             before = parsed
             for index, (name, function) in enumerate(self._defaults):
                 if index:
                     before = snapshot(vars(namespace))
-                result = self._call("rope_contract_defaults", (name, function), namespace)
+                try:
+                    result = self._call("rope_contract_defaults", (name, function), namespace)
+                except ArgumentRefusedError as error:
+                    return self._refused(tokens, error, output, occurrences)
                 if isinstance(result, argparse.Namespace):
                     namespace = result
                 fillers.update(dict.fromkeys(changed_dests(before, vars(namespace)), name))
         return self._finish(tokens, parsed, vars(namespace), fillers, occurrences)
+
+    def _refused(
+        self,
+        tokens: tuple[str, ...],
+        error: ArgumentRefusedError,
+        output: io.StringIO,
+        occurrences: tuple[Occurrence, ...],
+    ) -> Parsed:
+        return Parsed(
+            tokens,
+            len(self.settings.base_args),
+            occurrences,
+            refusal=str(error),
+            output=output.getvalue(),
+        )
 
     def _finish(
         self,
@@ -295,7 +310,7 @@ class Pipeline:
         parsed: dict[str, Any],
         namespace: dict[str, Any],
         fillers: dict[str, str],
-        occurrences: tuple[Occurrence, ...] | None = None,
+        occurrences: tuple[Occurrence, ...],
     ) -> Parsed:
         """Apply what ``validate_args`` writes, and the pins."""
         # Many of these are kept at a time, so that what is the same is there once.
@@ -306,7 +321,7 @@ class Pipeline:
         return Parsed(
             argv=tokens,
             base_length=len(self.settings.base_args),
-            occurrences=self.split(tokens) if occurrences is None else occurrences,
+            occurrences=occurrences,
             parsed=parsed,
             namespace={**unpinned, **pins} if pins else unpinned,
             fillers=fillers,
@@ -338,14 +353,18 @@ class Pipeline:
         """Return the rotary arguments that the framework's own provider passes.
 
         Raises:
-            PipelineCallError: The function raised, or returned something else than a dict.
+            ConfigRefusedError: The function refuses through the parser.
+            PipelineCallError: It raised, or returned something else than a dict.
         """
         if self._rotary is None:
             return {}
         given = config.instance or copy_of(config.values)
         namespace = copy_of(parsed.namespace)
         with self.active():
-            result = self._call("rope_contract_rotary", self._rotary, namespace, given)
+            try:
+                result = self._call("rope_contract_rotary", self._rotary, namespace, given)
+            except ArgumentRefusedError as error:
+                raise ConfigRefusedError("model", "SystemExit", str(error)) from error
         if not isinstance(result, dict):
             raise PipelineCallError(
                 f"rope_contract_rotary: {self.settings.rotary} returned "
@@ -367,11 +386,9 @@ class Pipeline:
         return snapshot(vars(namespace))
 
     def _parse_whole(
-        self, tokens: Sequence[str]
+        self, whole: tuple[str, Callable[..., Any]], tokens: Sequence[str]
     ) -> tuple[dict[str, Any], dict[str, Any], dict[str, str]]:
         """Call the framework's whole ``parse_args()`` and watch what argparse gave it."""
-        if self._whole is None:
-            raise PipelineError("rope_contract_parser is not set")
         seen: list[dict[str, Any]] = []
         original = argparse.ArgumentParser.parse_known_args
 
@@ -398,7 +415,7 @@ class Pipeline:
             mock.patch.object(argparse.ArgumentParser, "print_help", refuse_help),
         ):
             try:
-                namespace = self._call("rope_contract_parser", self._whole)
+                namespace = self._call("rope_contract_parser", whole)
             except PipelineCallError as error:
                 if isinstance(error.__cause__, SystemExit):
                     raise ArgumentRefusedError("the framework's parser ended the run") from error
@@ -411,8 +428,7 @@ class Pipeline:
             )
         main = [values for values in seen if "rotary_base" in values]
         parsed = main[-1] if main else dict(vars(namespace))
-        name = self._whole[0]
-        fillers = dict.fromkeys(changed_dests(parsed, vars(namespace)), name)
+        fillers = dict.fromkeys(changed_dests(parsed, vars(namespace)), whole[0])
         return parsed, dict(vars(namespace)), fillers
 
     def _build_parser(self) -> argparse.ArgumentParser:
@@ -425,7 +441,7 @@ class Pipeline:
         name, function = named
         try:
             return function(*values)
-        except (ArgumentRefusedError, PipelineError):
+        except ArgumentRefusedError:
             raise
         except (Exception, SystemExit) as error:
             raise PipelineCallError(

@@ -155,10 +155,10 @@ def resolve_parsed(pipeline: Pipeline, tokens: tuple[str, ...], parsed: Parsed) 
         refused = Refused("parser", "SystemExit", parsed.refusal)
         return Resolution(tokens, parsed, refused=refused)
     try:
-        config = pipeline.configure(parsed)
+        builder = _Builder(pipeline, parsed, pipeline.configure(parsed))
     except ConfigRefusedError as error:
         return Resolution(tokens, parsed, refused=Refused(error.by, error.error, error.message))
-    return _Builder(pipeline, parsed, config).resolution(tokens)
+    return builder.resolution(tokens)
 
 
 def fields_of(

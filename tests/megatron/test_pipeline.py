@@ -14,6 +14,7 @@ from strategies import MEGATRON
 from pytest_ropecontract.megatron.backend import ConfigRefusedError
 from pytest_ropecontract.megatron.framework import PipelineCallError, PipelineError
 from pytest_ropecontract.megatron.pipeline import Parsed, Pipeline, PipelineSettings, Statement
+from pytest_ropecontract.rope.resolution import Refused, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -435,6 +436,27 @@ class TestStubs:
 
         assert (validators.check, frame.Checks.gpu) == before
 
+    def test_megatrons_own_is_replaced_under_every_name(self, framework: Framework):
+        """A framework may bring Megatron's training code with it, also beside a recording."""
+        source = "def validate_args(args, defaults=None):\n    raise RuntimeError('no GPU')\n"
+        framework.module(source, "megatron.training.arguments")
+        pipeline = framework.pipeline(
+            """
+            from megatron.training import arguments
+            from megatron.training.arguments import validate_args
+
+            def fill(args):
+                args.rotary_base = 20000
+                return validate_args(arguments.validate_args(args, {}))
+            """,
+            defaults=("frame:fill",),
+        )
+        before = sys.modules["frame"].validate_args
+
+        assert pipeline.parse(ROPE).namespace["rotary_base"] == 20000
+        assert sys.modules["frame"].validate_args is before
+        assert sys.modules["megatron.training.arguments"].validate_args is before
+
     def test_without_it_the_validator_is_called(self, framework: Framework):
         pipeline = framework.pipeline(self.SOURCE, defaults=("frame:fill",))
 
@@ -502,6 +524,19 @@ SETTINGS: dict[str, tuple[str, Callable[[str], dict[str, Any]]]] = {
     "stubs": ("rope_contract_stubs", lambda name: {"stubs": (name,)}),
 }
 BROKEN = "import sys\n\nvalue = 5\n\ndef set_defaults(args):\n    pass\n"
+
+
+KEEPS_THE_PARSER = """
+    def add(parser):
+        global kept
+        kept = parser
+
+    def f(args, config=None):
+        print("looking")
+        if args.rotary_base < 20000:
+            kept.error(f"{args.rotary_base} is too small")
+        return {}
+"""
 
 
 def error(framework: Framework, setting: str, name: str, source: str = BROKEN) -> list[str]:
@@ -587,6 +622,35 @@ def test_an_options_function_that_cannot_be_used(framework: Framework, body: str
     lines = error(framework, "arguments", "frame:add", f"def add(parser):\n    {body}\n")
 
     assert lines[0] == f"rope_contract_arguments: frame:add {raised}"
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["raise KeyboardInterrupt", "def add(parser): raise KeyboardInterrupt"],
+    ids=["importing", "adding"],
+)
+def test_an_interrupt_is_no_fault_of_the_framework(framework: Framework, source: str):
+    with pytest.raises(KeyboardInterrupt):
+        framework.pipeline(source, arguments=("frame:add",))
+
+
+def test_a_defaults_function_may_refuse_through_the_parser(framework: Framework):
+    pipeline = framework.pipeline(KEEPS_THE_PARSER, arguments=("frame:add",), defaults=("frame:f",))
+
+    parsed = pipeline.parse(ROPE)
+
+    assert (parsed.refusal, parsed.namespace) == ("10000 is too small", {})
+    assert parsed.output == "looking\n"
+    assert pipeline.parse([*ROPE, "--rotary-base", "20000"]).refusal is None
+
+
+def test_a_provider_may_refuse_through_the_parser(framework: Framework):
+    pipeline = framework.pipeline(KEEPS_THE_PARSER, arguments=("frame:add",), rotary="frame:f")
+
+    refused = resolve(pipeline, ROPE).refused
+
+    assert refused == Refused("model", "SystemExit", "10000 is too small")
+    assert resolve(pipeline, [*ROPE, "--rotary-base", "20000"]).refused is None
 
 
 @pytest.mark.parametrize(

@@ -332,6 +332,14 @@ MALFORMED = {
         changed("paths", 0, "reads", "scale", "name", to="x"),
         "paths[0].reads.scale.name does not fit the origin 'constant'",
     ),
+    "argument as text": (
+        changed("paths", 0, "arguments", "base", to="args"),
+        "paths[0].arguments.base is no object",
+    ),
+    "half of a multiplier": (
+        changed("paths", 0, "reads", "softmax_factor", to={"origin": "constant", "value": 4.0}),
+        "paths[0].reads has one of softmax_factor and softmax_mscale",
+    ),
     "three results": (changed("paths", 0, "returns", to=3), "paths[0].returns is 3"),
     "true results": (changed("paths", 0, "returns", to=True), "paths[0].returns is True"),
     "another kind": (

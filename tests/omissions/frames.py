@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
 
 def add_options(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
@@ -33,6 +34,40 @@ def add_demanding_options(parser: argparse.ArgumentParser) -> argparse.ArgumentP
     one_of = parser.add_mutually_exclusive_group(required=True)
     one_of.add_argument("--short", action="store_true")
     one_of.add_argument("--long", type=int)
+    return parser
+
+
+def add_configured_parser(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """Read a flag that is demanded from somewhere else, as from a file of settings."""
+    add_demanding_options(parser)
+    return _with_class(parser, lambda args: [*args, "--checkpoint", "configured", "--short"], None)
+
+
+def add_parser_that_wants_more(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """Demand a flag without saying so to argparse."""
+    add_options(parser)
+    return _with_class(parser, list, lambda found: found.rope_type is not None)
+
+
+def add_parser_that_checks(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """Refuse a value that argparse itself takes."""
+    add_options(parser)
+    return _with_class(parser, list, lambda found: found.rotary_base >= 10000)
+
+
+def _with_class(
+    parser: argparse.ArgumentParser,
+    given: Callable[[list[str]], list[str]],
+    accepts: Callable[[argparse.Namespace], bool] | None,
+) -> argparse.ArgumentParser:
+    class Own(type(parser)):
+        def parse_known_args(self, args, namespace=None):
+            found, unknown = super().parse_known_args(given(args), namespace)
+            if accepts is not None and not accepts(found):
+                self.error("this does not go together")
+            return found, unknown
+
+    parser.__class__ = Own
     return parser
 
 

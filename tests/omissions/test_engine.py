@@ -15,9 +15,10 @@ from pytest_ropecontract.megatron.framework import PipelineCallError
 from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineSettings
 from pytest_ropecontract.omission.engine import OmissionEngine
 from pytest_ropecontract.omission.units import units_of
-from pytest_ropecontract.rope.resolution import resolve
+from pytest_ropecontract.rope.resolution import Refused, resolve
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
     from pytest_ropecontract.rope.resolution import Resolution
@@ -50,6 +51,12 @@ PIPELINES = {
     "insist": PipelineSettings(
         arguments=PLAIN_OPTIONS, defaults=("frames:insist", "frames:fill", "frames:mutate")
     ),
+}
+# Parsers of which argparse cannot tell what they demand, and a flag that shows it.
+OWN_PARSERS = {
+    "configured": ("frames:add_configured_parser", []),
+    "wants more": ("frames:add_parser_that_wants_more", []),
+    "checks": ("frames:add_parser_that_checks", ["--rotary-base", "500", "--rotary-base", "20000"]),
 }
 # What a parser demands, some of it again.
 DEMANDED = {
@@ -198,6 +205,39 @@ def test_what_argparse_does_otherwise_is_parsed_as_a_whole(name: str, more: list
     engine = OmissionEngine(pipeline(name), [*CASES[0].argv, *more], lambda _: False)
 
     assert engine.parser.values is None
+
+
+@pytest.mark.parametrize("name", OWN_PARSERS)
+def test_what_a_parser_does_beside_argparse_is_parsed_as_a_whole(name: str) -> None:
+    options, more = OWN_PARSERS[name]
+    line = Pipeline(MEGATRON, PipelineSettings(arguments=(options,), defaults=("frames:fill",)))
+    case = next(case for case in CASES if "--rope-type" in case.argv)
+    engine = OmissionEngine(line, [*case.argv, *more], lambda _: False)
+
+    assert engine.whole.refused is None
+    assert engine.parser.values is None
+    for omitted in engine.systematic():
+        expected = resolve(line, engine.units.remaining(omitted))
+        assert described(engine.resolve(omitted)) == described(expected)
+
+
+def test_refusal_through_the_parser_is_loud(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of a function that is called when the parser has done its part."""
+    import frames  # noqa: PLC0415
+
+    def refuse(args: argparse.Namespace) -> None:
+        if args.rope_type is None:
+            line._parser.error("which type?")
+
+    monkeypatch.setattr(frames, "fill", refuse)
+    line = Pipeline(MEGATRON, PIPELINES["fill"])
+    engine = OmissionEngine(line, CASES[0].argv, lambda _: False)
+
+    trial = engine.attempt(engine.units.named(["rope_type"]))
+
+    assert engine.parser.values is not None
+    assert trial.outcome == "refused"
+    assert trial.resolution.refused == Refused("parser", "SystemExit", "which type?")
 
 
 @given(parts=st.permutations([["--rotary-base", "1"], ["--rotary-base", "2"], ["--rotary-base=3"]]))
