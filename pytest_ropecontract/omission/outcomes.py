@@ -40,9 +40,7 @@ class FieldChange:
 
     @property
     def sentence(self) -> str:
-        """The change in words, of a model that ..."""
-        if self.is_lost:
-            return f"leaves {self.field} to a default"
+        """The change of a value in words, of a model that ..."""
         if self.after is None:
             return f"does not use {self.field} any more"
         instead = "" if self.before is None else f" instead of {plain(self.before)}"

@@ -305,6 +305,19 @@ def test_systematic_omissions_are_singles_relevant_pairs_and_all_relevant() -> N
     assert "--ffn-hidden-size" not in flags
 
 
+def test_smallest_is_what_cannot_lose_another_one() -> None:
+    case = next(case for case in CASES if case.name == "loose")
+    argv = ["--beta-fast", "1", *case.argv, "--beta-slow", "1"]
+    engine = OmissionEngine(Pipeline(MEGATRON, case.settings), argv, lambda _: False)
+    needed = engine.units.named(["rope_type", "rotary_base", "rotary_percent"])
+    everything = engine.relevant - engine.units.named(["multi_latent_attention"])
+    assert len(everything - needed) == 3
+
+    found = engine.smallest(everything, lambda trial: trial.outcome == "implicit-yarn")
+
+    assert found == needed
+
+
 def test_one_omission_is_resolved_once() -> None:
     engine = OmissionEngine(pipeline("fill"), CASES[0].argv, lambda _: False)
 

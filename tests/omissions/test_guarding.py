@@ -92,6 +92,17 @@ def test_fields_are_values_that_python_reads() -> None:
     ]
 
 
+def test_value_that_no_mark_takes_is_not_stated() -> None:
+    case = next(case for case in CASES if case.name == "mla-yarn")
+    engine = OmissionEngine(pipeline(case), [*case.argv, "--beta-fast", "inf"], lambda _: False)
+    trial = engine.attempt(engine.units.named(["--rotary-base"]))
+
+    (found,) = [line("m", one) for one in guarding(engine.whole, [trial.resolution], notices)]
+
+    assert found == '@rope_expect("yarn", 4096, beta_slow=1, rotary_base=50000, models=["m"])'
+    assert not fails(reread(found), engine.whole)
+
+
 def test_attention_is_stated_where_only_it_changes() -> None:
     assert lines("mla-rope", "--multi-latent-attention") == [
         '@rope_expect("rope", attention="mla", models=["mla-rope"])'
