@@ -78,18 +78,26 @@ class Examination:
     Attributes:
         name: The model's name.
         path: Its definition's file, relative to the root, or None.
+        result: What is built from it, or why it could not be expanded or resolved.
         expansion: What it expanded to, or None.
-        resolution: What is built from it, or None.
         findings: What the rules about definitions find.
-        error: Why it could not be expanded or resolved, or None.
     """
 
     name: str
     path: str | None
+    result: Resolution | RopeContractError
     expansion: Expansion | None = None
-    resolution: Resolution | None = None
     findings: tuple[Finding, ...] = ()
-    error: RopeContractError | None = None
+
+    @property
+    def resolution(self) -> Resolution | None:
+        """What is built from it, or None."""
+        return self.result if isinstance(self.result, Resolution) else None
+
+    @property
+    def error(self) -> RopeContractError | None:
+        """Why it could not be expanded or resolved, or None."""
+        return self.result if isinstance(self.result, RopeContractError) else None
 
 
 class Project:
@@ -180,7 +188,7 @@ class Project:
                 self._expanded[model] = error
         expansion = self._expanded[model]
         if isinstance(expansion, DefinitionError):
-            return Examination(model, path, error=expansion)
+            return Examination(model, path, expansion)
         found = self.examine_argv(model, expansion.argv)
         return dataclasses.replace(found, path=path, expansion=expansion)
 
@@ -194,9 +202,9 @@ class Project:
         try:
             resolution = self.resolve(argv)
         except PipelineCallError as error:
-            return Examination(name, None, error=error)
+            return Examination(name, None, error)
         findings = self.settle(rules.check(name, resolution, self.pipeline))
-        return Examination(name, None, resolution=resolution, findings=findings)
+        return Examination(name, None, resolution, findings=findings)
 
     def check_expectation(self, model: str, expectation: Expectation) -> tuple[Finding, ...]:
         """Return what an expectation finds on a model.
@@ -204,10 +212,7 @@ class Project:
         Raises:
             RopeContractError: The model cannot be expanded or resolved.
         """
-        resolution = self._resolution(model)
-        if resolution is None:
-            return ()
-        return self.settle(expectation.check(model, resolution))
+        return self.settle(expectation.check(model, self._resolution(model)))
 
     def checkpoints(self, model: str) -> tuple[Path, ...]:
         """Return the files of a model's checkpoints: each is a contract of its own.
@@ -231,18 +236,20 @@ class Project:
         Raises:
             RopeContractError: The model cannot be expanded or resolved.
         """
-        resolution = self._resolution(model)
-        if resolution is None:
-            return ()
-        return self.settle(self._compare(model, resolution, Reach(self.pipeline)))
-
-    def check_checkpoint(self, examination: Examination, path: Path) -> tuple[Finding, ...]:
-        """Return what one file finds on what was examined, whoever's checkpoint it is."""
-        if examination.resolution is None:
-            return ()
-        reach = Reach(self.pipeline)
-        found = self._compare_file(examination.name, examination.resolution, reach, path)
+        found = self._compare(model, self._resolution(model), Reach(self.pipeline))
         return self.settle(found)
+
+    def check_checkpoint(
+        self, name: str, resolution: Resolution, path: Path
+    ) -> tuple[Finding, ...]:
+        """Return what one file finds on what is built, whoever's checkpoint it is.
+
+        Args:
+            name: What to call it in findings.
+            resolution: What is built.
+            path: The file.
+        """
+        return self.settle(self._compare_file(name, resolution, Reach(self.pipeline), path))
 
     def check_config(
         self, model: str, resolution: Resolution, expectations: Iterable[Expectation]
@@ -302,10 +309,10 @@ class Project:
         Raises:
             RopeContractError: The model cannot be expanded or resolved.
         """
-        resolution = self._resolution(model)
-        if resolution is None or resolution.rope is None:
+        rope = self._resolution(model).rope
+        if rope is None:
             return ()
-        return tuple(demands.of_expectation(one, resolution.rope) for one in expectations)
+        return tuple(demands.of_expectation(one, rope) for one in expectations)
 
     def demanded_by_checkpoints(self, model: str) -> tuple[demands.Demand, ...]:
         """Return what the checkpoints of a model publish, as rotations.
@@ -313,15 +320,15 @@ class Project:
         Raises:
             RopeContractError: The model cannot be expanded or resolved.
         """
-        resolution = self._resolution(model)
-        if resolution is None or resolution.rope is None:
+        rope = self._resolution(model).rope
+        if rope is None:
             return ()
         read = [self._checkpoint(path) for path in self.checkpoints(model)]
         return tuple(
             demand
             for one in read
             if not isinstance(one, CheckpointError)
-            for demand in demands.of_checkpoint(one, resolution.rope)
+            for demand in demands.of_checkpoint(one, rope)
         )
 
     def _compare(self, model: str, resolution: Resolution, reach: Finder) -> list[Finding]:
@@ -370,7 +377,7 @@ class Project:
                 something else every time.
         """
         whole = self._resolution(model)
-        if whole is None or whole.rope is None:
+        if whole.rope is None:
             return None
         asked = (tuple(expectations), examples, seed)
         if model in self._searched and self._searched[model][0] == asked:
@@ -487,19 +494,17 @@ class Project:
             RopeContractError: The model cannot be expanded or resolved.
         """
         resolution = self._resolution(model)
-        if resolution is None:
-            return ()
         stated = self.registry[model].unpacks
         if stated is not None:
             return self.settle(arity.check_stated(model, resolution, stated))
         root = self.settings.root
         return self.settle(arity.check(model, resolution, root, self.registry.pythonpath))
 
-    def _resolution(self, model: str) -> Resolution | None:
-        examination = self.examine(model)
-        if examination.error is not None:
-            raise examination.error
-        return examination.resolution
+    def _resolution(self, model: str) -> Resolution:
+        result = self.examine(model).result
+        if isinstance(result, RopeContractError):
+            raise result
+        return result
 
     def settle(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
         """Apply strictness, then allowances."""

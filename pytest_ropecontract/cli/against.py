@@ -89,7 +89,7 @@ class Other:
         if one.resolution is None:
             return None
         if self.checkpoint is not None:
-            findings = self.project.check_checkpoint(one, self.checkpoint)
+            findings = self.project.check_checkpoint(one.name, one.resolution, self.checkpoint)
             return Against(self.project.shown(self.checkpoint), one.name, findings=findings)
         argv = one.resolution.argv
         before = outcome(self.project.pipeline, one.name, argv)

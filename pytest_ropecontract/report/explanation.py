@@ -121,7 +121,7 @@ def explain(
         argv = examination.expansion.argv if examination.expansion is not None else ()
         return Explanation(examination.name, examination.path, argv, error=examination.error)
     if expectations is not None:
-        contracts = tuple(_contracts(project, examination, expectations))
+        contracts = tuple(_contracts(project, examination.name, resolution, expectations))
     rope = resolution.rope
     return Explanation(
         name=examination.name,
@@ -168,9 +168,8 @@ def _flags(resolution: Resolution, *, read: bool) -> Iterator[str]:
 
 
 def _contracts(
-    project: Project, examination: Examination, expectations: Sequence[Expectation]
+    project: Project, model: str, resolution: Resolution, expectations: Sequence[Expectation]
 ) -> Iterator[Contract]:
-    model = examination.name
     for one in expectations:
         found = project.check_expectation(model, one)
         yield Contract(one.text(), one.where or None, found)
@@ -180,7 +179,8 @@ def _contracts(
         yield Contract("checkpoints", problem=str(error))
         files = ()
     for path in files:
-        yield Contract(project.shown(path), None, project.check_checkpoint(examination, path))
+        found = project.check_checkpoint(model, resolution, path)
+        yield Contract(project.shown(path), None, found)
     if project.may_have_adapter(model):
         try:
             yield Contract("the adapter of --spec", None, project.check_arity(model))

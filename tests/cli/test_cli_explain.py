@@ -155,6 +155,35 @@ def test_contracts_and_their_verdicts(capsys):
     assert marked["verdict"] == "fails"
 
 
+def test_checkpoints_that_nobody_can_tell_cannot_be_checked(project, capsys):
+    (project / "conftest.py").write_text("def pytest_ropecontract_checkpoints(model): return 5\n")
+
+    try:
+        (model,) = told(capsys, "stretched")
+    finally:
+        sys.modules.pop("conftest", None)
+
+    marked, checkpoints = model["contracts"]
+    assert marked["verdict"] == "fails"
+    assert (checkpoints["contract"], checkpoints["verdict"]) == ("checkpoints", "cannot be checked")
+    assert checkpoints["problem"].startswith("pytest_ropecontract_checkpoints returned 5")
+
+
+def test_adapter_is_a_contract_where_it_is_in_the_project(project, capsys):
+    argv = f"{MLA} --rope-type rope --spec explained_adapter get_spec"
+    (project / "models/spec.txt").write_text(argv)
+    assert told(capsys, "spec")[0]["contracts"] == []
+
+    (project / "explained_adapter.py").write_text(
+        "class Attention(Base):\n"
+        "    def forward(self, length):\n"
+        "        table, mscale = self.rotary_pos_emb(length)\n"
+    )
+
+    (contract,) = told(capsys, "spec")[0]["contracts"]
+    assert (contract["contract"], contract["verdict"]) == ("the adapter of --spec", "fails")
+
+
 def test_model_without_contract_is_told_what_would_be_one(capsys):
     out = squeezed(printed(capsys, "inert"))
 

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from plugin_project import MLA, PLAIN, YARN, Project, Run
+from plugin_project import MLA, PLAIN, REPORT, YARN, Project, Run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,6 +90,16 @@ def test_checkpoint_that_differs(plain: Project) -> None:
         "7 of 8 frequencies differ, largest ratio 56.2; first phase off by 1 rad at position 8"
     )
     assert done.summary[1].endswith("FAILED checkpoint")
+
+
+def test_model_that_is_refused_meets_no_checkpoint(project: Project) -> None:
+    project.model("plain", f"{PLAIN} --rotary-base 1e6")
+    publish(project)
+
+    done = run(project, REPORT)
+
+    assert (done.outcomes[DECLARED], done.outcomes[CHECKPOINT]) == ("failed", "passed")
+    assert done.reported("plain")["curves"] == []
 
 
 def test_several_checkpoints_of_one_model(plain: Project) -> None:
