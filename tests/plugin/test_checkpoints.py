@@ -92,13 +92,16 @@ def test_checkpoint_that_differs(plain: Project) -> None:
     assert done.summary[1].endswith("FAILED checkpoint")
 
 
-def test_model_that_is_refused_meets_no_checkpoint(project: Project) -> None:
+def test_checkpoint_of_a_refused_model_cannot_be_compared(project: Project) -> None:
     project.model("plain", f"{PLAIN} --rotary-base 1e6")
     publish(project)
 
     done = run(project, REPORT)
 
-    assert (done.outcomes[DECLARED], done.outcomes[CHECKPOINT]) == ("failed", "passed")
+    assert done.line(CHECKPOINT) == (
+        "checkpoint: plain: tests/checkpoints/plain.json cannot be compared, because nothing is "
+        "built: argument --rotary-base: invalid int value: '1e6'"
+    )
     assert done.reported("plain")["curves"] == []
 
 
@@ -383,6 +386,15 @@ def test_adapter_that_is_not_in_the_project(glm: Project) -> None:
         .reason(ARITY)
         .endswith("the module frame.adapter of --spec is not in the project")
     )
+
+
+def test_adapter_of_a_definition_that_cannot_be_expanded(glm: Project) -> None:
+    glm.script("glm", f"raise ValueError({SPEC!r})")
+
+    assert run(glm, "-k", "glm and not omissions").reason(ARITY).endswith(
+        "test_declared says why nothing is known of glm"
+    )
+    assert run(glm, ARITY).line(ARITY) == f"glm: model_args() raised ValueError: {SPEC}"
 
 
 def test_adapter_in_a_folder_of_the_pythonpath(glm: Project) -> None:
