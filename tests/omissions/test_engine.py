@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -287,8 +288,38 @@ def test_refusal_of_the_framework_is_loud() -> None:
     trial = engine.attempt(frozenset({place}))
 
     assert trial.outcome == "refused"
-    assert trial.resolution.refused is not None
-    assert "beta_fast is below beta_slow" in trial.resolution.refused.message
+    assert trial.resolution.refused == Refused(
+        "framework",
+        "ValueError",
+        "rope_contract_defaults: frames:insist raised ValueError: beta_fast is below beta_slow",
+    )
+    assert trial.resolution.argv == engine.units.remaining({place})
+
+
+def test_command_line_that_the_framework_refuses_is_split_all_the_same() -> None:
+    line = Pipeline(MEGATRON, replace(PIPELINES["insist"], base_args=("--num-layers", "3")))
+    argv = [*CASES[0].argv, "--beta-slow", "50"]
+    engine = OmissionEngine(line, CASES[0].argv, lambda _: False)
+
+    found = engine.resolve_argv(argv)
+
+    assert found.refused is not None
+    assert found.refused.by == "framework"
+    assert found.argv == tuple(argv)
+    assert found.parsed.argv == ("--num-layers", "3", *argv)
+    assert found.parsed.base_length == 2
+    assert found.parsed.occurrences == line.split(found.parsed.argv)
+
+
+@pytest.mark.parametrize("guarded", [True, False])
+def test_quiet_is_what_changes_nothing_or_what_no_contract_notices(guarded: bool) -> None:
+    engine = OmissionEngine(pipeline("fill"), CASES[0].argv, lambda _: guarded)
+    alone = {index: engine.attempt(frozenset({index})) for index in range(len(engine.units))}
+    outcomes = {trial.outcome for trial in alone.values()}
+    assert {"same", "refused", "changed"} <= outcomes
+
+    quiet = {"same"} if guarded else outcomes - {"refused"}
+    assert engine.quiet() == [i for i, trial in alone.items() if trial.outcome in quiet]
 
 
 def test_systematic_omissions_are_singles_relevant_pairs_and_all_relevant() -> None:

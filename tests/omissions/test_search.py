@@ -13,6 +13,7 @@ from planting import fails, guards, pipeline, run
 
 from pytest_ropecontract.contracts import rules
 from pytest_ropecontract.contracts.expectation import Expectation
+from pytest_ropecontract.contracts.findings import Finding
 from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineSettings
 from pytest_ropecontract.omission import drawing
 from pytest_ropecontract.omission.engine import OmissionEngine
@@ -22,8 +23,6 @@ from pytest_ropecontract.omission.units import units_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from pytest_ropecontract.contracts.findings import Finding
 
 BY_NAME = {case.name: case for case in CASES}
 
@@ -222,6 +221,32 @@ def test_remedy_says_where_allowances_hide_it() -> None:
     assert finding.remedy == (
         "rope_contract_allow allows what a contract would find; take its line away"
     )
+
+
+@pytest.mark.parametrize(
+    ("faults", "said"),
+    [
+        (["take it away"], "expectation: wrong\ntake it away"),
+        ([None], "expectation: wrong"),
+        ([None, "another"], "expectation: wrong (and 1 more)"),
+        ([None, None, None], "expectation: wrong (and 2 more)"),
+    ],
+)
+def test_model_that_is_at_fault_is_to_be_corrected_first(
+    faults: list[str | None], said: str
+) -> None:
+    case = BY_NAME["mla-rope-bare"]
+    engine = OmissionEngine(pipeline(case), case.argv, lambda _: False)
+    found = tuple(Finding("expectation", "m", "wrong", remedy=remedy) for remedy in faults)
+    around = Surroundings(lambda *_: True, lambda _: False, faults=lambda: found)
+
+    remedy = search("m", engine, 0, None, around).findings[0].remedy
+
+    assert remedy is not None
+    assert [line.strip() for line in remedy.splitlines()] == [
+        "correct m itself first, a contract of what is built now would demand the fault:",
+        *said.splitlines(),
+    ]
 
 
 def test_losses_of_every_flag() -> None:
@@ -441,6 +466,24 @@ def test_values_are_exchanged() -> None:
     assert repr(one) == "--yarn-beta-fast 1 and --yarn-beta-slow 32 exchanged"
     assert one.argv[one.argv.index("--yarn-beta-fast") + 1] == "1"
     assert one.argv[one.argv.index("--yarn-beta-slow") + 1] == "32"
+    units = units_of(pipeline(BY_NAME["gpt-yarn"]), BY_NAME["gpt-yarn"].argv)
+    assert one.indices == units.named(["--yarn-beta-fast", "--yarn-beta-slow"])
+
+
+@pytest.mark.parametrize(
+    ("written", "exchanged"),
+    [
+        (["--beta-fast=32", "--beta-slow=1"], ["--beta-fast=1", "--beta-slow=32"]),
+        (["--beta-fast", "32", "--beta-slow=1"], ["--beta-fast", "1", "--beta-slow=32"]),
+    ],
+)
+def test_values_are_exchanged_as_they_are_written(written: list[str], exchanged: list[str]) -> None:
+    line = pipeline(BY_NAME["mla-yarn"])
+    units = units_of(line, ["--num-layers", "4", *written])
+
+    (one,) = [one for one in mutations(line, units, {}) if "exchanged" in one.text]
+
+    assert one.argv == ("--num-layers", "4", *exchanged)
 
 
 def test_unguarded_mutation_is_named_like_an_omission() -> None:

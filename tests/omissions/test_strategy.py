@@ -11,24 +11,35 @@ import pytest
 from definitions import CASES
 from hypothesis import Phase, given, settings
 from hypothesis.errors import NonInteractiveExampleWarning
+from hypothesis.vendor.pretty import pretty
 from planting import pipeline
 
 from pytest_ropecontract import RopeContractError
-from pytest_ropecontract.omission.strategy import subsets
+from pytest_ropecontract.definitions import Registry
+from pytest_ropecontract.megatron.surface_files import NEWEST
+from pytest_ropecontract.omission.strategy import omissions_of, searched, subsets
 from pytest_ropecontract.omission.units import Omission, units_of
+from pytest_ropecontract.project import Project, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
+
+    from hypothesis.strategies import SearchStrategy
 
 CASE = CASES[0]
 UNITS = units_of(pipeline(CASE), CASE.argv)
 
 
 def drawn(count: int, **arguments) -> list[Omission]:
+    return drawn_by(subsets(UNITS, **arguments), count)
+
+
+def drawn_by(strategy: SearchStrategy[Omission], count: int) -> list[Omission]:
     found: list[Omission] = []
 
     @settings(max_examples=count, database=None, derandomize=True, phases=[Phase.generate])
-    @given(subsets(UNITS, **arguments))
+    @given(strategy)
     def collect(omission: Omission) -> None:
         found.append(omission)
 
@@ -114,6 +125,42 @@ def test_empty_command_line() -> None:
 
     with pytest.warns(NonInteractiveExampleWarning):
         assert subsets(units).example().argv == ()
+
+
+def test_half_of_what_a_search_draws_is_quiet_alone() -> None:
+    found = drawn_by(searched(UNITS, iter([2, 5])), 200)
+
+    quiet = [one for one in found if one.indices <= {2, 5}]
+    assert {one.indices for one in quiet} == {frozenset({2}), frozenset({5}), frozenset({2, 5})}
+    assert {i for one in found for i in one.indices} == set(range(len(UNITS)))
+
+
+def test_search_draws_of_everything_where_nothing_is_quiet() -> None:
+    assert drawn_by(searched(UNITS, []), 50) == drawn_by(subsets(UNITS), 50)
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_strategy_of_a_project_takes_a_model_or_a_command_line(named: bool, tmp_path: Path) -> None:
+    registry = Registry(tmp_path)
+    registry.add("one", CASE.argv)
+    project = Project(Settings(tmp_path, NEWEST, CASE.settings), registry)
+    flags = ["--beta-fast", "--beta-slow"]
+    given = "one" if named else tuple(CASE.argv)
+
+    found = drawn_by(omissions_of(project, given, at_most=1, only=flags), 20)
+
+    assert {one.omitted for one in found} == {("--beta-fast 1",), ("--beta-slow 1",)}
+    assert all(len(one.argv) == len(CASE.argv) - 2 for one in found)
+
+
+@pytest.mark.parametrize(
+    ("omitted", "shown"), [((), "without nothing"), (("--a 1", "--b"), "without --a 1, --b")]
+)
+def test_omission_is_shown_as_what_is_left_out(omitted: tuple[str, ...], shown: str) -> None:
+    omission = Omission(("--num-layers", "4"), omitted, frozenset(range(len(omitted))))
+
+    assert repr(omission) == shown
+    assert pretty(omission) == shown
 
 
 def test_shrinks_to_one_flag_that_has_to_do_with_rope() -> None:

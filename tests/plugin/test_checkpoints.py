@@ -391,8 +391,10 @@ def test_adapter_that_is_not_in_the_project(glm: Project) -> None:
 def test_adapter_of_a_definition_that_cannot_be_expanded(glm: Project) -> None:
     glm.script("glm", f"raise ValueError({SPEC!r})")
 
-    assert run(glm, "-k", "glm and not omissions").reason(ARITY).endswith(
-        "test_declared says why nothing is known of glm"
+    assert (
+        run(glm, "-k", "glm and not omissions")
+        .reason(ARITY)
+        .endswith("test_declared says why nothing is known of glm")
     )
     assert run(glm, ARITY).line(ARITY) == f"glm: model_args() raised ValueError: {SPEC}"
 
