@@ -273,8 +273,9 @@ def _becomes(whole: Resolution, one: _Unnoticed) -> str:
     if one.outcome == "implicit":
         return f"leaves {', '.join(change.field for change in found)} to a default"
     changed = [change for change in found if not change.is_lost]
-    more = f", {len(changed) - 1} more changes," if len(changed) > 1 else ""
-    return f"{changed[0].sentence}{more}"
+    first, *others = changed
+    noun = "change" if len(others) == 1 else "changes"
+    return f"{first.sentence}, {len(others)} more {noun}," if others else first.sentence
 
 
 def _size(after: RopeConfig, before: RopeConfig) -> str | None:

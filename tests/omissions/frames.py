@@ -19,6 +19,12 @@ def add_options(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     return parser
 
 
+def add_renamed_options(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """Add a flag that is not named like what it sets."""
+    parser.add_argument("--fast", type=float, default=32, dest="beta_fast")
+    return parser
+
+
 def add_counting_options(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     add_options(parser)
     parser.add_argument("--tag", action="append", default=["always"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,11 +19,14 @@ from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineSettings
 from pytest_ropecontract.omission import drawing
 from pytest_ropecontract.omission.engine import OmissionEngine
 from pytest_ropecontract.omission.mutations import mutations, values_of
+from pytest_ropecontract.omission.outcomes import FieldChange
 from pytest_ropecontract.omission.search import Surroundings, UnrepeatableError, search
 from pytest_ropecontract.omission.units import units_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from pytest_ropecontract.rope.resolution import Resolution
 
 BY_NAME = {case.name: case for case in CASES}
 
@@ -110,6 +114,60 @@ def test_several_changes_are_counted() -> None:
     ]
 
 
+def test_two_flags_are_told_together_and_one_more_change_is_counted() -> None:
+    case = BY_NAME["gpt-rope"]
+    argv = [*case.argv, "--rotary-seq-len-interpolation-factor", "2"]
+
+    def notices_one(resolution: Resolution) -> bool:
+        rope = resolution.built
+        return (rope.rotary_base, rope.seq_len_interpolation_factor) != (10000, None)
+
+    engine = OmissionEngine(pipeline(case), argv, notices_one)
+    findings = search(
+        "m", engine, 0, None, Surroundings(lambda *_: False, lambda _: False)
+    ).findings
+
+    (finding,) = (one for one in findings if "--rotary-base" in one.headline)
+    lost = "--rotary-base 1000000, --rotary-seq-len-interpolation-factor 2"
+    assert finding.headline == (
+        f"unguarded-omission: m without {lost} has rotary_base 10000 instead of 1000000, 1 more "
+        "change, and no contract notices"
+    )
+    assert finding.flag == lost
+
+
+def test_several_defaults_are_told_together() -> None:
+    case = BY_NAME["gpt-rope"]
+    argv = [token if token != "1000000" else "10000" for token in case.argv]
+    lost = {"rotary_base", "rotary_percent"}
+    engine = OmissionEngine(
+        pipeline(case),
+        argv,
+        lambda other: any(other.origins.get(name) == "declared" for name in lost),
+    )
+    findings = search(
+        "m", engine, 0, None, Surroundings(lambda *_: False, lambda _: False)
+    ).findings
+
+    assert [one.headline for one in findings if "--position" not in one.headline] == [
+        (
+            "unguarded-omission: m without --rotary-base 10000, --rotary-percent 1.0 leaves "
+            "rotary_base, rotary_percent to a default and no contract notices"
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        (None, "kind: rope (declared) -> yarn (filled)"),
+        ("f:fill", "kind: rope (declared) -> yarn (filled: f:fill)"),
+    ],
+)
+def test_change_names_a_source_where_there_is_one(source: str | None, shown: str) -> None:
+    assert str(FieldChange("kind", "rope", "declared", "yarn", "filled", source)) == shown
+
+
 def test_worst_is_told_first() -> None:
     case = BY_NAME["mla-rope"]
 
@@ -130,8 +188,9 @@ def test_framework_that_answers_differently_every_time_is_told() -> None:
 
     lines = str(caught.value).splitlines()
     assert lines[0] == "m: the framework makes something else of the same flags every time"
-    assert lines[1].startswith("  rotary_base: ")
-    assert " and then " in lines[1]
+    assert re.fullmatch(r"  rotary_base: \d+ and then \d+", lines[1])
+    bases = re.findall(r"\d+", lines[1])
+    assert int(bases[0]) < int(bases[1])
 
 
 def test_framework_that_answers_differently_late_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +204,7 @@ def test_framework_that_answers_differently_late_is_told(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(engine, "resolve", resolve)
 
-    with pytest.raises(UnrepeatableError):
+    with pytest.raises(UnrepeatableError, match=r"^m: the framework"):
         search("m", engine, 0, None, Surroundings(lambda *_: False, lambda _: False))
 
 
@@ -160,8 +219,10 @@ def test_framework_that_refuses_now_and_then_is_told(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(engine, "resolve", resolve)
 
-    with pytest.raises(UnrepeatableError, match="it is refused, and it is not"):
+    with pytest.raises(UnrepeatableError) as caught:
         search("m", engine, 0, None, Surroundings(lambda *_: False, lambda _: False))
+
+    assert caught.value.details == ("it is refused, and it is not",)
 
 
 def test_embedding_without_frequencies_has_no_size() -> None:
@@ -278,6 +339,29 @@ def test_of_two_equal_flags_the_worse_loss_is_told() -> None:
     assert losses["--tag x"] == "unguarded"
 
 
+@pytest.mark.parametrize("last", [True, False])
+def test_loss_that_a_contract_notices_is_worse_than_one_without_effect(last: bool) -> None:
+    """Of two equal flags the last one counts, so that the loss of the first changes nothing."""
+    case = BY_NAME["gpt-rope"]
+    argv = [*case.argv, "--rotary-base", "1000000"]
+    if last:
+        argv += ["--rotary-base", "20000", "--rotary-base", "1000000"]
+    engine = OmissionEngine(pipeline(case), argv, lambda _: True)
+
+    losses = search("m", engine, 0, None, Surroundings(lambda *_: False, lambda _: False)).losses
+
+    assert losses["--rotary-base 1000000"] == ("guarded" if last else "harmless")
+
+
+def test_number_of_what_was_tried_is_told() -> None:
+    case = BY_NAME["gpt-rope"]
+    engine = OmissionEngine(pipeline(case), case.argv, lambda _: True)
+
+    found = search("m", engine, 0, None, Surroundings(lambda *_: False, lambda _: False))
+
+    assert found.tried == len({frozenset(), *engine.systematic()})
+
+
 def test_set_of_three_flags_is_drawn_and_shrunk() -> None:
     case = BY_NAME["loose"]
     argv = [token for token in case.argv if token not in ("--rotary-percent", "0.5")]
@@ -347,6 +431,19 @@ def test_profile_without_generation_draws_nothing(phases: list[Phase]) -> None:
     settings.load_profile("none")
 
     assert tried(None, None) == []
+
+
+@pytest.mark.usefixtures("profile")
+def test_what_a_profile_does_not_let_hypothesis_shrink_is_shrunk_all_the_same() -> None:
+    settings.register_profile("unshrunk", phases=[Phase.generate])
+    settings.load_profile("unshrunk")
+    case = BY_NAME["loose"]
+
+    result = run(case, case.argv, [], strict=False)
+
+    yarn = [gap for gap in result.gaps if gap.outcome == "implicit-yarn"]
+    names = ["rope_type", "rotary_base", "rotary_percent"]
+    assert [gap.indices for gap in yarn] == [units_of(pipeline(case), case.argv).named(names)]
 
 
 @pytest.mark.usefixtures("profile")
@@ -436,6 +533,7 @@ def test_spelling_that_changes_something_is_a_finding() -> None:
     ]
     assert found[0].status == "fail"
     assert "--rotary-base=1000000" in (found[0].argv or ())
+    assert found[0].flag == "--rotary-base=1000000"
 
 
 def test_mutations_of_a_yarn() -> None:
@@ -454,6 +552,38 @@ def test_mutations_of_a_yarn() -> None:
     assert [text for text in texts if " as in " in text] == ["--beta-fast 32 as in m-two"]
     # Equal values cannot be exchanged.
     assert not [text for text in texts if "exchanged" in text]
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ("--rotary-scaling-factor 1.5", "--rotary-scaling-factor 3.0"),
+        ("--rotary-base 5e4", "--rotary-base 100000.0"),
+        ("--rotary-base 50000", "--rotary-base 100000"),
+    ],
+)
+def test_number_is_repeated_twice_as_large(given: str, text: str) -> None:
+    line = pipeline(BY_NAME["mla-yarn"])
+    found = mutations(line, units_of(line, given.split()), {})
+
+    assert f"{given} and then {text}" in [one.text for one in found]
+
+
+@pytest.mark.parametrize(
+    ("given", "foreign"),
+    [
+        ("--yarn-beta-fast 4", "--fast 4"),
+        ("--fast 4", "--yarn-beta-fast 4"),
+        ("--rope-scaling-factor 8.0", "--rotary-scaling-factor 8.0"),
+        # Whose dest no flag of this version sets.
+        ("--yarn-original-max-position-embeddings 4096", "--original-max-position-embeddings 4096"),
+    ],
+)
+def test_value_is_given_to_the_flag_of_the_other_family(given: str, foreign: str) -> None:
+    line = Pipeline(MEGATRON, PipelineSettings(arguments=("frames:add_renamed_options",)))
+    found = mutations(line, units_of(line, given.split()), {})
+
+    assert f"{foreign} in place of {given}" in [one.text for one in found]
 
 
 def test_values_are_exchanged() -> None:
