@@ -11,13 +11,17 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.measuring import EXAMPLE, in_turn, run_python
-from pytest_ropecontract.cli.project import load_project
+from pytest_ropecontract.cli.project import in_session, load_project
+from pytest_ropecontract.collection import project_of
+from pytest_ropecontract.omission.engine import OmissionEngine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import pytest
 
 DEFINITIONS = 66
 EXAMPLES = 100
@@ -35,25 +39,36 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 
-from pytest_ropecontract import omissions
+from pytest_ropecontract.megatron.command_line import Occurrence
+from pytest_ropecontract.omission.strategy import searched
+from pytest_ropecontract.omission.units import Units
 
-MODELS = sorted(Path(__file__).parents[1].glob("scripts/models/*.txt"))
+SEARCHES = json.loads(Path(__file__).with_name("searches.json").read_text())
 
 
 @pytest.mark.parametrize("kind", range(%d))
-@pytest.mark.parametrize("model", MODELS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("model", SEARCHES)
 def test_nothing(model, kind):
     pass
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("model", SEARCHES)
 def test_draws(model):
-    argv = [json.loads(line) for line in model.read_text().splitlines()]
+    if SEARCHES[model] is None:
+        pytest.skip("nothing is built")
+    argv, occurrences, quiet = SEARCHES[model]
+    units = Units(tuple(argv), tuple(Occurrence(*one) for one in occurrences))
 
-    @settings(max_examples=%d, deadline=None, database=None, derandomize=True)
-    @given(omissions(argv))
+    @settings(
+        max_examples=%d,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(searched(units, quiet))
     def draw(omission):
         pass
 
@@ -87,9 +102,24 @@ def make_project(folder: Path) -> Path:
     for name, argv in command_lines().items():
         text = "".join(f"{json.dumps(token)}\n" for token in argv)
         (models / f"{name}.txt").write_text(text, encoding="utf-8")
+    found = in_session(searches, ["--rope-contract-surface=megatron-core-0.19.2", str(folder)])
+    (folder / "tests/searches.json").write_text(json.dumps(found), encoding="utf-8")
     draws = DRAWS % (KINDS - 1, EXAMPLES)
     (folder / "tests/test_draws.py").write_text(draws, encoding="utf-8")
     return folder
+
+
+def searches(session: pytest.Session) -> dict[str, Any]:
+    """Return of every model its command line, its flags and those whose loss is quiet."""
+    project = project_of(session.config)
+    found: dict[str, Any] = {}
+    for model in project.registry:
+        found[model] = None
+        if project.resolve(model).rope is not None:
+            argv = project.expand(model)
+            engine = OmissionEngine(project.pipeline, argv, project.guard(model, ()))
+            found[model] = (argv, engine.units.occurrences, engine.quiet())
+    return found
 
 
 def lines(*, quick: bool) -> Iterator[str]:
