@@ -316,7 +316,12 @@ def _implicit_fields(model: str, resolution: Resolution, pipeline: Pipeline) -> 
         if name == "kind" and value == "yarn":
             # The rule implicit-yarn says it already.
             continue
-        flag = _stating_flag(pipeline, source.dest, resolution)
+        if source.dest is None:
+            continue
+        # Where the parser leaves a value to the config, that of the namespace is None.
+        used = resolution.parsed.namespace.get(source.dest)
+        used = value if used is None and source.origin == "config-default" else used
+        flag = _stating_flag(pipeline, source.dest, used)
         if flag is None:
             continue
         yield Finding(
@@ -332,11 +337,8 @@ def _implicit_fields(model: str, resolution: Resolution, pipeline: Pipeline) -> 
         )
 
 
-def _stating_flag(pipeline: Pipeline, dest: str | None, resolution: Resolution) -> str | None:
-    """Return the flag that would state the value in use, or None where none can."""
-    if dest is None:
-        return None
-    value = resolution.parsed.namespace.get(dest)
+def _stating_flag(pipeline: Pipeline, dest: str, value: Any) -> str | None:
+    """Return the flag that would state a value of a namespace attribute, or None."""
     for statement in pipeline.statements(dest):
         if statement.anything and value is not None:
             return f"{statement.flag} {plain(value)}"

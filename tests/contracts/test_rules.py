@@ -30,6 +30,12 @@ def fill(args):
     if args.rope_type is None and args.multi_latent_attention:
         args.rope_type = "yarn"
 
+def stretch(args):
+    args.position_embedding_type = "yarn"
+
+def divide(args):
+    args.rotary_base = args.rotary_base / 1
+
 def overwrite(args):
     args.rotary_base = 10000
     args.seed = 7
@@ -99,6 +105,17 @@ class TestImplicitYarn:
 
         assert (finding.origin, finding.source) == ("filled", "rule_frame:fill")
 
+    def test_a_framework_makes_it_of_common_attention(self, folder: Path):
+        """There, plain RoPE needs no other flag."""
+        pipeline = framework(folder, defaults=("rule_frame:stretch",))
+
+        (finding,) = of("implicit-yarn", GPT, pipeline)
+
+        assert finding.remedy == (
+            "declare --position-embedding-type yarn, or --position-embedding-type rope where the "
+            "checkpoint uses plain RoPE"
+        )
+
     @pytest.mark.parametrize("kind", ["rope", "yarn"])
     def test_a_declared_type_is_silent(self, kind: str):
         assert of("implicit-yarn", f"{MLA} --rope-type {kind}") == []
@@ -140,6 +157,12 @@ class TestImplicitField:
         findings = of("implicit-field", f"{MLA} --rope-type yarn", pipeline)
 
         assert "declare it: --beta-fast 32" in [finding.remedy for finding in findings]
+
+    def test_a_flag_without_a_value_can_state_it(self):
+        fields = self.fields(f"{SIZES} --position-embedding-type yarn")
+
+        assert fields["round_to_int"] == "declare it: --yarn-correction-range-round-to-int"
+        assert fields["beta_fast"] == "declare it: --yarn-beta-fast 32"
 
     def test_the_kind_of_an_implicit_yarn_is_said_once(self):
         assert "kind" not in self.fields(MLA)
@@ -375,6 +398,11 @@ class TestOverwrittenFlag:
         pipeline = framework(folder, defaults=("rule_frame:overwrite",))
 
         assert of("overwritten-flag", argv, pipeline) == []
+
+    def test_writing_the_same_as_another_type_is_silent(self, folder: Path):
+        pipeline = framework(folder, defaults=("rule_frame:divide",))
+
+        assert of("overwritten-flag", f"{GPT} --rotary-base 50000", pipeline) == []
 
     def test_megatron_overwrites_a_type_beside_the_old_flag(self):
         argv = f"{SIZES} --position-embedding-type yarn --use-rotary-position-embeddings"
