@@ -45,6 +45,8 @@ def pytest_configure() -> None:
     if measured is None:
         raise pytest.UsageError("nothing is measured: run `coverage run -m pytest -p measuring`")
     data_file = Path(str(measured.get_option("run:data_file"))).absolute()
+    # A process that has become another user writes there, too.
+    data_file.parent.chmod(0o1777)
     begin = BEGIN.format(
         installed=sysconfig.get_path("purelib"),
         bare=str(BARE),

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from pathlib import Path
 
@@ -386,9 +387,8 @@ def test_reason_for_which_there_are_no_namespaces_is_the_kernels() -> None:
     assert kernel._unshare(1) == os.strerror(errno.EINVAL)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
-@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
-def test_ordinary_user_stays_itself_in_its_namespaces() -> None:
+def entered_by_an_ordinary_user(*, threads: int = 0) -> str:
+    """Return who an ordinary user is in its namespaces, or why it has none."""
     codecs.lookup("ascii")  # what it loads of Python may be closed to that user
     read, write = os.pipe()
     pid = os.fork()
@@ -396,6 +396,8 @@ def test_ordinary_user_stays_itself_in_its_namespaces() -> None:
         try:
             os.setresgid(1000, 1000, 1000)
             os.setresuid(1000, 1000, 1000)
+            for _ in range(threads):
+                threading.Thread(target=time.sleep, args=[60], daemon=True).start()
             # A process that has changed its user does not own its files in /proc.
             ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)
             os.write(write, (kernel.enter_namespaces() or str(os.geteuid())).encode())
@@ -403,9 +405,23 @@ def test_ordinary_user_stays_itself_in_its_namespaces() -> None:
             os._exit(0)
     os.waitpid(pid, 0)
     os.close(write)
+    with os.fdopen(read, encoding="ascii") as told:
+        return told.read()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_ordinary_user_stays_itself_in_its_namespaces() -> None:
     refused = {os.strerror(one) for one in (errno.EPERM, errno.ENOSPC, errno.EINVAL)}
-    assert os.read(read, 100).decode() in {"1000", *refused}
-    os.close(read)
+    assert entered_by_an_ordinary_user() in {"1000", *refused}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_ordinary_user_is_told_why_it_has_no_namespaces() -> None:
+    """No kernel gives them to a process of several threads; some give them to no user."""
+    refused = {os.strerror(one) for one in (errno.EPERM, errno.ENOSPC, errno.EINVAL)}
+    assert entered_by_an_ordinary_user(threads=1) in refused
 
 
 @only_with_landlock
