@@ -261,6 +261,23 @@ def test_script_that_floods_the_result_is_ended(project):
     )
 
 
+def test_script_that_writes_something_else_to_the_result(project):
+    error = project.error("kimi-k2.py", "import os\nos.write(99, b'3')\nos._exit(0)\n")
+    assert error.headline == (
+        "kimi-k2: ended its process with status 0 before model_args() returned"
+    )
+
+
+def test_function_of_another_file_is_told_by_the_script(project):
+    """Its line is none of the script's."""
+    project.write("../lib/layers.py", "\n\ndef model_args(size):\n    return '--a'\n")
+    error = project.error("kimi-k2.py", "from layers import model_args\n")
+    assert str(error).splitlines()[:2] == [
+        "kimi-k2: model_args() needs 'size', which has no default",
+        "  at: models/kimi-k2.py",
+    ]
+
+
 def test_script_that_is_nested_too_deeply(project):
     error = project.error("kimi-k2.py", "a = " + "-" * 100_000 + "1\n")
     assert error.headline.startswith("kimi-k2: the script cannot be compiled: ")

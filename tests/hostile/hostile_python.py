@@ -376,6 +376,10 @@ PROCESS: Catalogue = {
         body("import os", "os.write(99, b'{\"headline\": 3}')", "os._exit(0)"),
         "ended its process with status 0",
     ),
+    "answers-a-number": (
+        body("import os", "os.write(99, b'3')", "os._exit(0)"),
+        "ended its process with status 0",
+    ),
     "answers-nesting": (
         body("import os", "os.write(99, b'[' * 50_000)", "os._exit(0)"),
         "ended its process",

@@ -316,6 +316,19 @@ def test_large_answer_reaches_the_launcher(tmp_path: Path) -> None:
     assert printed(tmp_path, text, answers={"smi": "x" * 300_000}) == ["300000"]
 
 
+def test_a_long_answer_reaches_a_launcher_that_is_busy(tmp_path: Path) -> None:
+    """A pipe holds a part of it, and whoever reads it gets to that now and then."""
+    text = (
+        "import threading\nfound = []\n"
+        "def ask(): found.append(subprocess.run(['smi'], capture_output=True).stdout)\n"
+        "asking = threading.Thread(target=ask)\nasking.start()\n"
+        "while asking.is_alive(): pow(7, 400_000)\n"
+        "print(len(found[0]))\n"
+    )
+
+    assert printed(tmp_path, text, answers={"smi": "x" * 300_000}) == ["300000"]
+
+
 def test_commands_that_cannot_start_raise_what_python_raises(tmp_path: Path) -> None:
     text = (
         "for given in ({'args': [1]}, {'args': 'a\\0b', 'shell': True}, "

@@ -309,7 +309,12 @@ def test_supervisor_whose_asker_is_gone_ends_the_command(tmp_path: Path) -> None
 
 
 def test_supervisor_that_cannot_begin_says_why(tmp_path: Path) -> None:
-    begin = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (8, 8)); "
+    begin = (
+        "import atexit, resource\n"
+        "files = resource.RLIMIT_NOFILE, resource.getrlimit(resource.RLIMIT_NOFILE)\n"
+        "atexit.register(resource.setrlimit, *files)  # for what measures it\n"
+        "resource.setrlimit(files[0], (8, files[1][1]))\n"
+    )
     with supervisor(begin) as process:
         said, _ = process.communicate(request(tmp_path, "true"))
 

@@ -457,18 +457,19 @@ def test_tools_that_are_missing_are_an_error(
 
 
 @pytest.mark.parametrize(
-    ("text", "what"),
-    [(b"#" * (1024 * 1024 + 1), "is too large to be looked at"), (None, "cannot be read: ")],
-    ids=["large", "a link to nothing"],
+    ("make", "what"),
+    [
+        (lambda path: path.write_bytes(b"#" * (1024 * 1024 + 1)), "is too large to be looked at"),
+        (lambda path: path.symlink_to("nothing"), "cannot be read: "),
+        (os.mkfifo, "is a device or a pipe, not a script"),
+    ],
+    ids=["large", "a link to nothing", "a pipe"],
 )
 def test_script_that_cannot_be_looked_at_is_not_approved(
-    tmp_path: Path, text: bytes | None, what: str
+    tmp_path: Path, make: Callable[[Path], object], what: str
 ) -> None:
     script = tmp_path / "script.sh"
-    if text is None:
-        script.symlink_to(tmp_path / "nothing")
-    else:
-        script.write_bytes(text)
+    make(script)
 
     found = scan.scan(script, tmp_path)
 
