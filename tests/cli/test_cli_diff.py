@@ -284,6 +284,22 @@ def test_what_both_refuse_is_said(project, capsys):
     )
 
 
+@pytest.mark.parametrize("versions", [("0.18.2", "0.19.2"), ("0.19.2", "0.18.2")])
+def test_what_only_one_refuses_is_said(versions, project, capsys):
+    """With why, beside what the other one builds."""
+    (project / "models" / "plain.txt").write_text(
+        f"{ROPE} --yarn-beta-fast 32 --rotary-base 10000", encoding="utf-8"
+    )
+
+    out = printed(capsys, *versions, "--models", "models/plain.txt")
+
+    told = [" ".join(one.split()) for one in out.split("\n    megatron-core-")[1:]]
+    by_version = {one[:6]: one[8:] for one in told}
+    assert [*by_version] == [*versions]
+    assert by_version["0.18.2"] == "refused: megatron-core-0.18.2 has no flag --yarn-beta-fast"
+    assert by_version["0.19.2"].startswith("builds rope: rotary_base 10000, rotary_dim 16")
+
+
 def test_a_flag_that_is_newly_dropped_is_said(project, capsys):
     """Beside what is built, of which a flag that nothing reads changes nothing."""
     (project / "pytest.ini").write_text("[pytest]\nrope_contract_unknown = drop\n", "utf-8")
