@@ -103,6 +103,46 @@ def test_value_that_no_mark_takes_is_not_stated() -> None:
     assert not fails(reread(found), engine.whole)
 
 
+def test_fraction_is_stated_as_it_is() -> None:
+    case = next(case for case in CASES if case.name == "mla-yarn")
+    argv = list(case.argv)
+    argv[argv.index("--mscale") + 1] = "0.707"
+    engine = OmissionEngine(pipeline(case), argv, lambda _: False)
+    trial = engine.attempt(engine.units.named(["--mscale"]))
+
+    (found,) = guarding(engine.whole, [trial.resolution], notices)
+
+    assert found.fields["mscale"] == 0.707
+
+
+def test_large_number_is_stated_as_it_is() -> None:
+    """A whole number of that size is written with digits that a float does not have."""
+    case = next(case for case in CASES if case.name == "mla-yarn")
+    engine = OmissionEngine(pipeline(case), [*case.argv, "--beta-fast", "1e300"], lambda _: False)
+    trial = engine.attempt(engine.units.named(["--rotary-base"]))
+
+    (found,) = guarding(engine.whole, [trial.resolution], notices)
+
+    assert repr(found.fields["beta_fast"]) == "1e+300"
+
+
+def test_what_is_unused_or_off_is_stated_with_what_is_declared() -> None:
+    """No flag says so, and a contract that demands flags asks for none."""
+    case = next(case for case in CASES if case.name == "gpt-rope")
+    engine = engine_of(case)
+    yarn = engine.resolve_argv([*case.argv, "--position-embedding-type", "yarn"])
+
+    def notices_the_scaling(expectation, resolution) -> bool:
+        told = {"beta_fast", "rope_scaling"} <= expectation.fields.keys()
+        return resolution is yarn and told
+
+    found = guarding(engine.whole, [yarn], notices_the_scaling)
+
+    assert found[0].declared
+    assert found[0].fields["beta_fast"] is None
+    assert found[0].fields["rope_scaling"] is False
+
+
 def test_attention_is_stated_where_only_it_changes() -> None:
     assert lines("mla-rope", "--multi-latent-attention") == [
         '@rope_expect("rope", attention="mla", models=["mla-rope"])'
