@@ -54,7 +54,6 @@ def draw(
 
     test = hypothesis.given(searched(engine.units, engine.quiet()))(check)
     test = settings(
-        profile,
         max_examples=count,
         derandomize=seed is None,
         database=None,

@@ -38,8 +38,6 @@ PARTS = {
             *("test_soundness.py", "test_planted.py", "test_public.py"),
             "test_engine.py::test_any_subset_is_resolved_as_from_scratch",
             "test_engine.py::test_what_the_parser_demands_is_refused_where_it_is_lost",
-            "test_search.py::test_draws_are_the_same_in_every_run_and_differ_by_seed",
-            "test_search.py::test_hypothesis_prints_nothing",
             "test_strategy.py::test_something_is_left_out_and_draws_differ",
             # Hypothesis shrinks nothing here.
             "test_strategy.py::test_shrinks_to_what_matters",

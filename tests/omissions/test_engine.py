@@ -336,6 +336,23 @@ def test_systematic_omissions_are_singles_relevant_pairs_and_all_relevant() -> N
     assert "--ffn-hidden-size" not in flags
 
 
+def test_repeated_flag_is_lost_as_a_whole_too() -> None:
+    argv = [*CASES[0].argv, *("--seed", "1"), *("--seed", "2"), *("--beta-fast", "4")]
+    engine = OmissionEngine(pipeline("fill"), argv, lambda _: False)
+    found = list(engine.systematic())
+    seeds, fast = engine.units.named(["--seed"]), engine.units.named(["--beta-fast"])
+
+    assert len(seeds) == len(fast) == 2
+    assert {seeds, fast, fast | engine.units.named(["--rope-type"])} <= {*found}
+    assert len({*found}) == len(found)
+
+
+def test_nothing_is_no_omission() -> None:
+    engine = OmissionEngine(pipeline("fill"), ["--seed", "1"], lambda _: False)
+
+    assert list(engine.systematic()) == [frozenset({0})]
+
+
 def test_smallest_is_what_cannot_lose_another_one() -> None:
     case = next(case for case in CASES if case.name == "loose")
     argv = ["--beta-fast", "1", *case.argv, "--beta-slow", "1"]

@@ -415,6 +415,12 @@ def test_draws_are_the_same_in_every_run_and_differ_by_seed() -> None:
     assert len(first) == 50
 
 
+def test_nothing_is_drawn_where_none_is_wanted_or_there_is_nothing_to_lose() -> None:
+    assert tried(0, None) == []
+    empty = OmissionEngine(pipeline(CASES[0]), [], lambda _: False)
+    assert drawing.draw(empty, lambda _: pytest.fail("drawn"), 5, None) is None
+
+
 @pytest.mark.usefixtures("profile")
 def test_profile_says_how_many_where_nothing_else_does() -> None:
     settings.register_profile("few", max_examples=7, database=None)
@@ -459,7 +465,8 @@ def test_profile_of_a_user_does_not_make_it_depend_on_the_machine() -> None:
         settings.load_profile(current)
 
 
-def test_example_database_is_neither_read_nor_written() -> None:
+@pytest.mark.parametrize("seed", [None, 1])
+def test_example_database_is_neither_read_nor_written(seed: int | None) -> None:
     class Watched(hypothesis.database.InMemoryExampleDatabase):
         def save(self, key: bytes, value: bytes) -> None:
             del key, value
@@ -473,7 +480,7 @@ def test_example_database_is_neither_read_nor_written() -> None:
     current = settings.get_current_profile_name()
     settings.load_profile("watched")
     try:
-        run(BY_NAME["loose"], BY_NAME["loose"].argv, [], examples=20)
+        run(BY_NAME["loose"], BY_NAME["loose"].argv, [], examples=20, seed=seed)
     finally:
         settings.load_profile(current)
 
@@ -534,6 +541,18 @@ def test_spelling_that_changes_something_is_a_finding() -> None:
     assert found[0].status == "fail"
     assert "--rotary-base=1000000" in (found[0].argv or ())
     assert found[0].flag == "--rotary-base=1000000"
+
+
+@pytest.mark.parametrize("flag", ["--beta-fast", "--rotary-base", "--rope-type"])
+def test_mutation_names_the_place_that_it_changes(flag: str) -> None:
+    case = BY_NAME["mla-yarn"]
+    siblings = {"m-two": {"beta_fast": "32", "rotary_base": "20000", "rope_type": "rope"}}
+    found = mutated(case, siblings)[1]
+
+    places = units_of(pipeline(case), case.argv).named([flag])
+    changing = [one for one in found if re.search(rf"(?<!-){flag}[ =]", one.text)]
+    assert len(changing) >= 3
+    assert {one.indices for one in changing} == {places}
 
 
 def test_mutations_of_a_yarn() -> None:
@@ -654,7 +673,14 @@ def test_other_value_of_an_unguarded_flag_is_not_said_again() -> None:
     case = BY_NAME["gpt-rope"]
     kept = [one for one in guards(case) if "rotary_base" not in one.fields]
 
-    assert len(run(case, case.argv, kept).findings) == 1
+    line = pipeline(case)
+    engine = OmissionEngine(line, case.argv, lambda other: fails(kept, other))
+    siblings = {"m-two": {"rotary_base": "20000"}}
+    around = Surroundings(lambda *_: False, lambda _: False, siblings=siblings)
+
+    (finding,) = search("m", engine, 0, None, around).findings
+
+    assert finding.omitted == ("--rotary-base 1000000",)
 
 
 def test_values_of_a_command_line() -> None:
