@@ -33,6 +33,10 @@ def add_counting_options(parser: argparse.ArgumentParser) -> argparse.ArgumentPa
     return parser
 
 
+def take_first_tag(args: argparse.Namespace) -> None:
+    args.rotary_base = int(args.tag[1])
+
+
 def add_demanding_options(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     """Add options without which the parser refuses a command line."""
     add_options(parser)

@@ -353,6 +353,35 @@ def test_loss_that_a_contract_notices_is_worse_than_one_without_effect(last: boo
     assert losses["--rotary-base 1000000"] == ("guarded" if last else "harmless")
 
 
+def test_what_was_drawn_is_shrunk_to_what_matters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A profile may leave out that Hypothesis shrinks."""
+    case = BY_NAME["loose"]
+    units = units_of(pipeline(case), case.argv)
+    needed = units.named(["rope_type", "rotary_base", "rotary_percent"])
+    drawn = iter([needed | units.named(["ffn_hidden_size"])])
+    monkeypatch.setattr(drawing, "draw", lambda *_: next(drawn, None))
+
+    result = run(case, case.argv, [], strict=False)
+
+    yarn = [gap for gap in result.gaps if gap.outcome == "implicit-yarn"]
+    assert [gap.indices for gap in yarn] == [needed]
+
+
+def test_worse_loss_is_told_whichever_of_equal_flags_it_is_of() -> None:
+    framework = PipelineSettings(
+        arguments=("frames:add_counting_options",), defaults=("frames:take_first_tag",)
+    )
+    argv = [*BY_NAME["gpt-rope"].argv, *("--tag", "20000", "--tag", "30000", "--tag", "20000")]
+    engine = OmissionEngine(Pipeline(MEGATRON, framework), argv, lambda _: False)
+    first, _, last = sorted(engine.units.named(["--tag"]))
+    assert engine.attempt(frozenset({first})).outcome == "changed"
+    assert engine.attempt(frozenset({last})).outcome == "same"
+
+    losses = search("m", engine, 0, None, Surroundings(lambda *_: False, lambda _: False)).losses
+
+    assert losses["--tag 20000"] == "unguarded"
+
+
 def test_number_of_what_was_tried_is_told() -> None:
     case = BY_NAME["gpt-rope"]
     engine = OmissionEngine(pipeline(case), case.argv, lambda _: True)
@@ -437,19 +466,6 @@ def test_profile_without_generation_draws_nothing(phases: list[Phase]) -> None:
     settings.load_profile("none")
 
     assert tried(None, None) == []
-
-
-@pytest.mark.usefixtures("profile")
-def test_what_a_profile_does_not_let_hypothesis_shrink_is_shrunk_all_the_same() -> None:
-    settings.register_profile("unshrunk", phases=[Phase.generate])
-    settings.load_profile("unshrunk")
-    case = BY_NAME["loose"]
-
-    result = run(case, case.argv, [], strict=False)
-
-    yarn = [gap for gap in result.gaps if gap.outcome == "implicit-yarn"]
-    names = ["rope_type", "rotary_base", "rotary_percent"]
-    assert [gap.indices for gap in yarn] == [units_of(pipeline(case), case.argv).named(names)]
 
 
 @pytest.mark.usefixtures("profile")
