@@ -455,7 +455,7 @@ class Project:
         """Return a file that would be found as a model's checkpoint."""
         for pattern in self.settings.checkpoints:
             path = pattern.replace("{model}", model)
-            if "{model}" in pattern and not any(character in path for character in "*?[]{}"):
+            if not any(character in path for character in "*?[]{}"):
                 return path
         return None
 

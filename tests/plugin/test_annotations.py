@@ -164,6 +164,40 @@ def test_launcher_is_shown_at_the_flag_or_where_its_function_begins(launching: P
     assert all(one["message"].startswith("fine: ") for one in found if one != broken)
 
 
+def test_launcher_without_the_flag_is_shown_where_it_begins(project: Project) -> None:
+    project.model("fine")
+    flags = PLAIN.replace("--rotary-base 10000", "--rotary-$NAME 20000")
+    project.write("scripts/run.sh", f"#!/bin/bash\nNAME=base\npython3 train.py {flags}\n")
+    project.ini(rope_contract_launchers=["scripts/run.sh = fine"])
+
+    (found,) = annotations(project.run_with_all(ANNOTATE, "-k", "test_launch").out)
+
+    assert found["title"] == "launcher-override: scripts/run.sh"
+    assert (found["file"], found["line"]) == ("scripts/run.sh", "1")
+
+
+def test_model_without_a_file_is_shown_nowhere(project: Project) -> None:
+    argv = PLAIN.replace("10000", "1e6").split()
+    project.conftest(f"def pytest_ropecontract_models(registry): registry.add('tiny', {argv})\n")
+
+    run = project.run(ANNOTATE)
+
+    assert run.outcomes["pyproject.toml::test_declared[tiny]"] == "failed"
+    assert annotations(run.out) == []
+
+
+def test_definition_that_lies_elsewhere_is_shown_by_its_name(project: Project) -> None:
+    away = project.root.parent / f"{project.root.name}-away"
+    away.mkdir()
+    (away / "plain.txt").write_text(f"--swiglu\n{PLAIN.replace('10000', '1e6')}")
+    (project.root / "scripts/models/plain.txt").symlink_to(away / "plain.txt")
+    project.ini(rope_contract_models=["scripts/models/*.txt"])
+
+    (found,) = annotations(project.run(ANNOTATE).out)
+
+    assert (found["file"], found["line"]) == ("plain.txt", "1")
+
+
 def test_junit_has_what_launchers_build(launching: Project) -> None:
     launching.run_with_all("--junit-xml=junit.xml", "-k", "test_launch")
     found = properties(launching)

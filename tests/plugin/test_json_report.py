@@ -352,6 +352,32 @@ def test_report_without_any_item(mixed: Project) -> None:
     assert report["models"] == []
 
 
+def test_values_of_a_list_are_a_list(project: Project) -> None:
+    argv = PLAIN.replace("rope --rotary-base", "mrope --mrope-section 2 3 3 --rotary-base")
+    project.model("sections", argv)
+    project.test('@rope_expect(mrope_section=(4, 2, 2), models=["sections"])\ndef test_it(): pass')
+
+    findings = project.run(REPORT).reported("sections")["findings"]
+
+    (failed,) = [one for one in findings if one["status"] == "fail"]
+    assert (failed["expected"], failed["actual"]) == ([4, 2, 2], [2, 3, 3])
+
+
+def test_value_that_json_does_not_have_is_its_text(project: Project) -> None:
+    """A framework can put anything in place of what a flag declares."""
+    project.ini(rope_contract_defaults=["fill:fill"], rope_contract_pythonpath=["."])
+    project.write(
+        "fill.py",
+        "import decimal\ndef fill(args): args.rotary_base = decimal.Decimal(20000)\n",
+    )
+    project.model("plain")
+
+    findings = project.run(REPORT).reported("plain")["findings"]
+
+    (written,) = [one for one in findings if one["rule"] == "overwritten-flag"]
+    assert (written["expected"], written["actual"]) == (10000, "20000")
+
+
 def test_numbers_that_json_does_not_have_are_texts(project: Project) -> None:
     project.ini(rope_contract_rotary="rotary:rotary", rope_contract_pythonpath=["."])
     project.write("rotary.py", "def rotary(*_): return {'seq_len_interpolation_factor': 1e999}")

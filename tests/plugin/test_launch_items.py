@@ -480,6 +480,21 @@ def test_the_fixture_records_a_shell_launcher(project: Project) -> None:
     assert project.run_without("tests").counts == {"passed": 1}
 
 
+def test_the_fixture_records_the_same_once(project: Project) -> None:
+    project.model("one", YARN)
+    shell(project, "python3 train.py --lr $1\n")
+    project.test(
+        "def test_it(rope_launch):\n"
+        "    first, again, other = (\n"
+        "        rope_launch.shell('scripts/run.sh', args=[lr]).recording for lr in '334'\n"
+        "    )\n"
+        "    assert first is again\n"
+        "    assert other.commands[0].argv[-1] == '4'\n"
+    )
+
+    assert project.run_without("tests").counts == {"passed": 1}
+
+
 def test_the_fixture_records_functions_and_scripts(project: Project) -> None:
     project.model("one", YARN)
     project.write(

@@ -126,6 +126,31 @@ def test_printed_lines_make_a_strict_search_pass(flash: Project, argv: str) -> N
     assert set(flash.run(*strict).outcomes.values()) == {"passed"}
 
 
+@pytest.mark.parametrize(
+    ("patterns", "named"),
+    [
+        (["kept/{model}-*.json"], []),
+        (["kept/{model}-*.json", "kept/{model}.json"], ["kept/flash.json"]),
+    ],
+)
+def test_checkpoint_is_proposed_where_its_file_has_a_name(
+    flash: Project, patterns: list[str], named: list[str]
+) -> None:
+    flash.ini(rope_contract_checkpoints=patterns)
+    flash.model(
+        "flash", FLASH.replace("--rope-type rope", "--rope-type rope --rotary-scaling-factor 4")
+    )
+
+    assert re.findall(r"config.json as (\S+)", flash.run().text(ITEM)) == named
+
+
+def test_model_that_cannot_be_expanded_loses_nothing(flash: Project) -> None:
+    flash.script("flash", "raise ValueError('no')")
+
+    assert flash.run().reason(ITEM).endswith("test_declared says why nothing is known of flash")
+    assert flash.run(ITEM).line(ITEM) == "flash: model_args() raised ValueError: no"
+
+
 def test_guard_that_is_removed_is_missed(flash: Project) -> None:
     flash.test(GUARD)
     assert flash.run().outcomes[ITEM] == "passed"
@@ -520,6 +545,30 @@ def test_marks_below_a_conftest_of_their_own(flash: Project) -> None:
     flash.test("@rope_expect('rope')\ndef test_it(rope_model): pass\n", "below/test_below")
 
     assert flash.run().outcomes[ITEM] == "passed"
+    assert flash.run(ITEM).outcomes == {ITEM: "passed"}
+
+
+def test_marks_of_classes(flash: Project) -> None:
+    method = GUARD.replace("test_flash()", "test_flash(self)").replace("\n", "\n        ")
+    flash.test(f"class TestOuter:\n    class TestInner:\n        {method}pass\n")
+
+    assert flash.run("tests").counts == {"passed": 1}
+    assert flash.run(ITEM).outcomes == {ITEM: "passed"}
+
+
+def test_link_to_nothing_beside_the_tests(flash: Project) -> None:
+    flash.test(GUARD)
+    (flash.root / "tests/helper.py").symlink_to("nowhere.py")
+
+    assert flash.run(ITEM).outcomes == {ITEM: "passed"}
+
+
+def test_folder_that_is_named_twice(flash: Project) -> None:
+    """Also one below another."""
+    flash.ini(testpaths=["tests", "tests/below", "scripts/checks", "tests"])
+    flash.test(GUARD, "below/test_below")
+    flash.write("scripts/checks/test_it.py", "rope_expect\nraise SystemExit\n")
+
     assert flash.run(ITEM).outcomes == {ITEM: "passed"}
 
 

@@ -97,6 +97,10 @@ def test_pythonpath_of_pytest_serves_definitions_too(plain: Project) -> None:
     assert plain.run("-k", "declared").outcomes == {DECLARED: "passed"}
 
 
+def test_pythonpath_of_pytest_may_be_unknown(plain: Project) -> None:
+    assert plain.run("-p", "no:python_path", "-k", "declared").outcomes == {DECLARED: "passed"}
+
+
 def test_pythonpath_leaves_no_trace(plain: Project) -> None:
     plain.ini(rope_contract_defaults=["framework:defaults"])
     plain.test("import sys\ndef test_path(): assert not any(p.endswith('src') for p in sys.path)")
