@@ -411,6 +411,15 @@ def test_nothing_is_drawn_for_no_examples(monkeypatch: pytest.MonkeyPatch) -> No
     run(CASES[0], CASES[0].argv, [], examples=0)
 
 
+def test_examples_and_seed_are_those_that_were_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(drawing, "draw", lambda *args: asked.append(args[2:]))
+
+    run(CASES[0], CASES[0].argv, [], examples=5, seed=7)
+
+    assert asked == [(5, 7)]
+
+
 # How Hypothesis is used
 
 
