@@ -24,8 +24,6 @@ ACTION_NAMES = {
     "_ExtendAction": "extend",
     "BooleanOptionalAction": "boolean",
 }
-# Types whose readers have the same name here as there; without a type there is no reader.
-OWN_NAMES = (None, "int", "float", "str", "bool")
 PROBES = (
     *("0", "1", "-1", "007", "1.5", "1e3", "nan", "", " 1 ", "abc", "True", "None", "1_000"),
     *("[0]*2+[1]", "([0]+[1])*2", "[1", "[x]", "[0]+1", "[]", "1,2", "(1,2)", "(1)", "1,", "a,b"),
@@ -61,6 +59,7 @@ def _record(
     literals: tuple[str, ...] = ()
     if kind in ("store", "append", "extend") and action.type is not None:
         value_type, enum_name, literals = _recognise(action, enums)
+    name = None if value_type is None else getattr(action.type, "__name__", None)
     takes_const = kind == "store_const" or action.nargs == "?"
     flags = tuple(action.option_strings)
     if kind == "boolean":
@@ -70,7 +69,7 @@ def _record(
         dest=action.dest,
         action=kind,
         value_type=value_type,
-        reader=None if value_type in OWN_NAMES else getattr(action.type, "__name__", None),
+        reader=None if name == value_type else name,
         enum=enum_name,
         nargs=action.nargs if kind in ("store", "append", "extend") else None,
         const=list(literals) or (_plain(action.const, enums) if takes_const else None),
@@ -121,7 +120,9 @@ def _outcome(reader: Callable[[str], Any], text: str) -> tuple[str, Any]:
 
 def _member(outcome: tuple[str, Any]) -> tuple[str, Any]:
     kind, value = outcome
-    return (kind, value.name) if isinstance(value, enum.Enum) else outcome
+    if not isinstance(value, enum.Enum):
+        return outcome
+    return (kind, f"{type(value).__name__}.{value.name}")
 
 
 def _enumerations(reader: Any) -> list[type[enum.Enum]]:
