@@ -438,6 +438,7 @@ several(
     names_no_definition=launched("python train.py --num-layers 3\n"),
     launches_what_is_not_known=launched("ray job submit -- bash train.sh\n"),
     exits=launched("false\nexit 3\n"),
+    runs_a_flag=launched("python train.py\n--rotary-base 10000\n"),
     writes_elsewhere=stopped("it would write to /etc/rope, outside of its scratch folder"),
     may_be_either=launched(
         f"python train.py --hf-checkpoint Kimi-K2 --load Kimi-K2.5 {TOKENS}\n",
