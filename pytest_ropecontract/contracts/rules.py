@@ -104,7 +104,8 @@ def _unknown_flags(model: str, resolution: Resolution, pipeline: Pipeline) -> It
                 model,
                 f"{one.text} is dropped: {surface} has no flag {one.flag}{hint}",
                 flag=one.text,
-                remedy=f"{_correction(one, near)}: as it is, the value never reaches the model",
+                remedy=f"{_correction(one, near, resolution, pipeline)}: as it is, the value "
+                "never reaches the model",
             )
         else:
             yield Finding(
@@ -112,14 +113,31 @@ def _unknown_flags(model: str, resolution: Resolution, pipeline: Pipeline) -> It
                 model,
                 f"{surface} has no flag {one.flag}{hint}",
                 flag=one.text,
-                remedy=_correction(one, near),
+                remedy=_correction(one, near, resolution, pipeline),
             )
 
 
-def _correction(one: Occurrence, near: str | None) -> str:
+def _correction(
+    one: Occurrence, near: str | None, resolution: Resolution, pipeline: Pipeline
+) -> str:
     """Say what to do about a flag that the parser does not know."""
+    if near is not None and _is_of_common_attention(near, resolution, pipeline):
+        named = "name the function that adds it to the parser in rope_contract_arguments"
+        return f"{named}, or remove it: multi-latent attention does not read {near}"
     write = "" if near is None else f"write {' '.join((near, *one.values))}, "
     return f"{write}remove the flag, or add it to the parser (rope_contract_arguments)"
+
+
+def _is_of_common_attention(flag: str, resolution: Resolution, pipeline: Pipeline) -> bool:
+    """Return whether a command line is of multi-latent attention, and a flag only of common."""
+    if all(one.dest != "multi_latent_attention" for one in resolution.parsed.occurrences):
+        return False
+    dest, surface = pipeline.flags[flag].dest, pipeline.megatron.surface
+    read: dict[bool, set[str | None]] = {True: set(), False: set()}
+    for path in surface.paths.values():
+        for argument in (*path.arguments.values(), *path.reads.values()):
+            read[path.attention == "mla"].add(argument.name)
+    return dest in read[False] and dest not in read[True]
 
 
 def _refused(model: str, resolution: Resolution, pipeline: Pipeline) -> Iterator[Finding]:
@@ -288,11 +306,17 @@ def _inert_flags(model: str, resolution: Resolution) -> Iterator[Finding]:
             actual=used,
             origin=source.origin if source else None,
             source=source.text if source else None,
-            remedy="remove the flag, it changes nothing"
-            if harmless
-            else "remove the flag, or use the one that this attention reads",
+            remedy=_instead_of_inert(rope, harmless=harmless),
             status="note" if harmless else "fail",
         )
+
+
+def _instead_of_inert(rope: RopeConfig, *, harmless: bool) -> str:
+    if harmless:
+        return "remove the flag, it changes nothing"
+    if rope.kind == "none":
+        return "add --position-embedding-type rope, or remove the flag"
+    return "remove the flag, or use the one that this attention reads"
 
 
 def _used_instead(dest: str, rope: RopeConfig) -> tuple[Any, str | None]:

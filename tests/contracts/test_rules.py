@@ -255,6 +255,11 @@ class TestInertFlag:
 
         assert of("inert-flag", GPT, pipeline) == []
 
+    def test_where_nothing_rotates_that_is_what_to_change(self):
+        (finding,) = of("inert-flag", f"{SIZES} --rotary-base 500000")
+
+        assert finding.remedy == "add --position-embedding-type rope, or remove the flag"
+
 
 class TestUnknownFlags:
     def test_a_flag_that_the_version_lacks_is_rejected(self):
@@ -265,6 +270,35 @@ class TestUnknownFlags:
             "did you mean --yarn-beta-fast?"
         )
         assert (finding.flag, finding.status) == ("--beta-fast 1", "fail")
+
+    @pytest.mark.parametrize("flag", ["--beta-fast", "--original-max-position-embeddings"])
+    @pytest.mark.parametrize("pipeline", [STOCK, DROPPING], ids=["rejected", "dropped"])
+    def test_a_flag_that_the_attention_does_not_read_is_not_to_be_written(
+        self, pipeline: Pipeline, flag: str
+    ):
+        found = check(f"{MLA} --rope-type yarn {flag} 1", pipeline)
+        (remedy,) = (one.remedy for one in found if "did you mean" in one.message)
+
+        assert remedy is not None
+        assert remedy.partition(": as it is")[0] == (
+            "name the function that adds it to the parser in rope_contract_arguments, or remove "
+            f"it: multi-latent attention does not read --yarn{flag[1:]}"
+        )
+
+    @pytest.mark.parametrize(
+        ("argv", "written"),
+        [
+            (f"{SIZES} --position-embedding-type yarn --beta-fast 1", "--yarn-beta-fast 1"),
+            (f"{MLA} --rotary-bas 5", "--rotary-base 5"),
+            (f"{MLA} --tokenizer-modle a", "--tokenizer-model a"),
+        ],
+    )
+    def test_the_nearest_flag_is_to_be_written_where_it_is_read(self, argv: str, written: str):
+        (finding,) = of("rejected-flag", argv)
+
+        assert finding.remedy == (
+            f"write {written}, remove the flag, or add it to the parser (rope_contract_arguments)"
+        )
 
     def test_an_attached_value_does_not_hide_the_nearest_flag(self):
         (finding,) = of("rejected-flag", f"{GPT} --rotary-bas=5")
