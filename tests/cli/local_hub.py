@@ -60,7 +60,7 @@ class Hub(ThreadingHTTPServer):
         token: Without which nothing is given, or None.
     """
 
-    daemon_threads = True
+    daemon_threads = False  # so that it ends only after all of its answers
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
