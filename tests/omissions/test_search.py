@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import hypothesis
 import pytest
 from definitions import CASES, MEGATRON, Case
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase, Verbosity, settings
 from planting import fails, guards, pipeline, run
 
 from pytest_ropecontract.contracts import rules
@@ -505,9 +505,22 @@ def test_example_database_is_neither_read_nor_written(seed: int | None) -> None:
     current = settings.get_current_profile_name()
     settings.load_profile("watched")
     try:
-        run(BY_NAME["loose"], BY_NAME["loose"].argv, [], examples=20, seed=seed)
+        result = run(BY_NAME["loose"], BY_NAME["loose"].argv, [], examples=200, seed=seed)
+        assert [gap for gap in result.gaps if gap.outcome == "implicit-yarn"]
     finally:
         settings.load_profile(current)
+
+
+@pytest.mark.usefixtures("profile")
+def test_hypothesis_prints_nothing_where_a_profile_is_talkative(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    settings.register_profile("talkative", verbosity=Verbosity.debug)
+    settings.load_profile("talkative")
+
+    tried(20, None)
+
+    assert capsys.readouterr() == ("", "")
 
 
 def test_hypothesis_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
