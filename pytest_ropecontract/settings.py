@@ -79,7 +79,7 @@ def read(config: pytest.Config) -> Options:
     pythonpath = (
         *(str((config.rootpath / folder).resolve()) for folder in folders),
         # Commands resolve when pytest has ended, and taken its own from sys.path.
-        *_pytest_pythonpath(config),
+        *map(str, config.getini("pythonpath")),
     )
     try:
         allowances = read_allowances(ini.lines(config, "rope_contract_allow"))
@@ -229,14 +229,6 @@ def _time_limit(config: pytest.Config) -> float:
             f"  remedy: write a number, for example {DEFAULT_TIME_LIMIT}"
         )
     return limit
-
-
-def _pytest_pythonpath(config: pytest.Config) -> tuple[str, ...]:
-    try:
-        paths = config.getini("pythonpath")
-    except (KeyError, TypeError, ValueError):
-        return ()  # the builtin plugin that declares it may be blocked
-    return tuple(str(path) for path in paths)
 
 
 def _report(config: pytest.Config, name: str) -> Path:

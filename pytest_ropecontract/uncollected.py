@@ -89,7 +89,7 @@ def _items(node: pytest.Collector) -> Iterator[pytest.Item]:
     for child in node.collect():
         if isinstance(child, pytest.Item):
             yield child
-        elif isinstance(child, pytest.Collector):
+        else:
             yield from _items(child)
 
 
@@ -101,8 +101,7 @@ def _modules(
     seen: set[Path] = set()
     for root in _roots(session.config):
         folder = root if root.is_dir() else root.parent
-        node = _folder(session, folder, nodes)
-        for module in [] if node is None else _modules_in(node, module_class):
+        for module in _modules_in(_folder(session, folder, nodes), module_class):
             if module.path not in seen and module.path.is_relative_to(root):
                 seen.add(module.path)
                 yield module
@@ -121,19 +120,15 @@ def _roots(config: pytest.Config) -> list[Path]:
 
 def _folder(
     session: pytest.Session, path: Path, nodes: dict[Path, pytest.Collector]
-) -> pytest.Collector | None:
+) -> pytest.Collector:
     """Return the node of a folder, with those of the folders above it."""
     if path not in nodes:
-        parent: pytest.Collector | None = session
+        parent: pytest.Collector = session
         if path != session.config.rootpath and path.is_relative_to(session.config.rootpath):
             parent = _folder(session, path.parent, nodes)
-            if parent is None:
-                return None
             _children(parent)
-        node = session.gethookproxy(path.parent).pytest_collect_directory(path=path, parent=parent)
-        if node is None:
-            return None
-        nodes[path] = node
+        collect = session.gethookproxy(path.parent).pytest_collect_directory
+        nodes[path] = collect(path=path, parent=parent)
     return nodes[path]
 
 

@@ -148,7 +148,9 @@ def test_model_that_cannot_be_expanded_loses_nothing(flash: Project) -> None:
     flash.script("flash", "raise ValueError('no')")
 
     assert flash.run().reason(ITEM).endswith("test_declared says why nothing is known of flash")
-    assert flash.run(ITEM).line(ITEM) == "flash: model_args() raised ValueError: no"
+    alone = flash.run(ITEM, REPORT)
+    assert alone.line(ITEM) == "flash: model_args() raised ValueError: no"
+    assert alone.reported("flash")["error"].startswith(alone.line(ITEM))
 
 
 def test_guard_that_is_removed_is_missed(flash: Project) -> None:
@@ -563,13 +565,25 @@ def test_link_to_nothing_beside_the_tests(flash: Project) -> None:
     assert flash.run(ITEM).outcomes == {ITEM: "passed"}
 
 
-def test_folder_that_is_named_twice(flash: Project) -> None:
-    """Also one below another."""
-    flash.ini(testpaths=["tests", "tests/below", "scripts/checks", "tests"])
+def test_tests_that_are_named_twice_are_collected_once(flash: Project) -> None:
+    flash.ini(testpaths=["tests", "tests/below", "tests/below/test_below.py", "tests"])
     flash.test(GUARD, "below/test_below")
-    flash.write("scripts/checks/test_it.py", "rope_expect\nraise SystemExit\n")
+    flash.conftest(
+        "def note(text):\n"
+        "    with open('notes.txt', 'a') as file: file.write(text + ' ')\n"
+        "def pytest_generate_tests(metafunc): note(metafunc.definition.name)\n"
+    )
 
     assert flash.run(ITEM).outcomes == {ITEM: "passed"}
+    assert (flash.root / "notes.txt").read_text().split().count("test_flash") == 1
+
+
+def test_tests_beside_a_file_that_is_named_are_no_contracts(flash: Project) -> None:
+    flash.test(GUARD)
+    flash.test("def test_other(): pass\n", "test_other")
+    flash.ini(testpaths=["tests/test_other.py"])
+
+    assert flash.run(ITEM).line(ITEM) == HEADLINE
 
 
 def test_tests_of_several_folders(flash: Project) -> None:
