@@ -60,8 +60,9 @@ def add(config: pytest.Config) -> None:
         RopeContractError: There is no file for the models that have none of their own.
     """
     known = [*collection.models_by_path(config), *collection.launchers_by_path(config)]
-    if collection.options_of(config).settings.allowances and config.inipath is not None:
-        known.append(config.inipath)
+    whole = collection.project_file(config)
+    if collection.options_of(config).settings.allowances and whole is not None:
+        known.append(whole)
     known = [path for path in dict.fromkeys(known) if not _is_refused(path, config)]
     wanted = {*known, *(folder for path in known for folder in path.parents)}
     files: list[Path] = []

@@ -224,20 +224,26 @@ def models_by_path(config: pytest.Config) -> dict[Path, list[str]]:
         inside = path is not None and path.is_relative_to(config.rootpath)
         # Path.is_file() raises where a name is too long.
         if path is None or not inside or ".." in path.parts or not isfile(path):  # noqa: PTH113  # see above
-            path = _project_file(config, name)
+            path = project_file(config)
+        if path is None:
+            raise _no_file(name)
         found.setdefault(path, []).append(name)
     config.stash[BY_PATH] = found
     return found
 
 
-def _project_file(config: pytest.Config, name: str) -> Path:
-    """Return the file that stands for the whole project."""
-    from pytest_ropecontract.errors import RopeContractError
-
+def project_file(config: pytest.Config) -> Path | None:
+    """Return the file that stands for the whole project, or None where there is none."""
     for path in (config.inipath, config.rootpath / "conftest.py"):
         if path is not None and path.is_file() and path.is_relative_to(config.rootpath):
             return path
-    raise RopeContractError(
+    return None
+
+
+def _no_file(name: str) -> RopeContractError:
+    from pytest_ropecontract.errors import RopeContractError
+
+    return RopeContractError(
         f"rope-contract: there is no file under which the tests of {name!r} can be shown",
         remedy="add an ini file, or a conftest.py, to the project's root",
     )

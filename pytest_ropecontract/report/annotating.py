@@ -78,10 +78,10 @@ def of_marks(config: pytest.Config, findings: Iterable[Finding]) -> Iterator[Ann
 
 
 def of_settings(path: Path, values: Iterable[str], message: str, root: Path) -> Annotation:
-    """Return an annotation of an ini file, at the first line that has one of some values.
+    """Return an annotation of settings, at the first line that has one of some values.
 
     Args:
-        path: The ini file.
+        path: The ini file, or the file that stands for the project.
         values: What is wrong in it.
         message: Why.
         root: The folder that the annotation's path is relative to.

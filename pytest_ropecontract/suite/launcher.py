@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -19,10 +19,8 @@ MORE = "  more: ropecontract rule launcher-override"
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run every item for each launcher of the file."""
-    module = metafunc.definition.getparent(LaunchModule)
-    if module is not None:
-        launchers = module.launchers
-        metafunc.parametrize("launcher", launchers, ids=[one.id for one in launchers])
+    launchers = cast("LaunchModule", metafunc.definition.getparent(LaunchModule)).launchers
+    metafunc.parametrize("launcher", launchers, ids=[one.id for one in launchers])
 
 
 def test_launch(launcher: Launcher, request: pytest.FixtureRequest) -> None:

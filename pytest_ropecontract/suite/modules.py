@@ -12,6 +12,7 @@ from pytest_ropecontract.collection import (
     launchers_by_path,
     models_by_path,
     options_of,
+    project_file,
 )
 from pytest_ropecontract.suite import definition, launcher, settings
 
@@ -34,7 +35,7 @@ def modules_for(path: Path, parent: pytest.Collector) -> list[pytest.Module]:
         module = _module(path, parent, launcher, [], LaunchModule)
         module.launchers = tuple(launchers)
         modules.append(module)
-    if path == config.inipath and options_of(config).settings.allowances:
+    if options_of(config).settings.allowances and path == project_file(config):
         modules.append(_module(path, parent, settings, [], DefinitionModule))
     return modules
 

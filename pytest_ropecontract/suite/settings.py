@@ -1,4 +1,4 @@
-"""What is checked about the settings; collected under the ini file."""
+"""What is checked about the settings; collected under the file that stands for the project."""
 
 from __future__ import annotations
 
@@ -49,13 +49,11 @@ def test_allowances(request: pytest.FixtureRequest) -> None:
         noun = "line" if len(unused) == 1 else "lines"
         lines.append(f"  remedy: remove the {noun} from rope_contract_allow")
         text = "\n".join(lines)
-        ini = request.config.inipath
-        if ini is not None:
-            # As far as an ini file cannot quote it.
-            values = [f"{one.models} {one.rule}" for one in unused]
-            request.node.stash[ANNOTATIONS] = [
-                of_settings(ini, values, text, request.config.rootpath)
-            ]
+        # As far as an ini file cannot quote it.
+        values = [f"{one.models} {one.rule}" for one in unused]
+        request.node.stash[ANNOTATIONS] = [
+            of_settings(request.path, values, text, request.config.rootpath)
+        ]
         pytest.fail(text, pytrace=False)
 
 

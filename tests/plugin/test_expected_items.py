@@ -247,5 +247,20 @@ def test_allowances_are_not_judged_where_a_path_is_given(silent: Project) -> Non
     assert ALLOWANCES not in silent.run(DECLARED).outcomes
 
 
+def test_allowances_of_an_ini_file_elsewhere_are_judged(plain: Project) -> None:
+    plain.ini(rope_contract_allow=["plain inert-flag no"])
+    elsewhere = plain.root.parent / f"{plain.root.name}.toml"
+    (plain.root / "pyproject.toml").rename(elsewhere)
+    args = ("-c", str(elsewhere), f"--rootdir={plain.root}", "--rope-contract-annotate=github")
+    assert plain.run(*args).counts == {"passed": 1, "skipped": 1}
+
+    plain.conftest("")
+    run = plain.run(*args)
+
+    unused = "rope_contract_allow: 'plain inert-flag no' allows nothing any more"
+    assert run.line("conftest.py::test_allowances") == unused
+    assert "::error file=conftest.py,line=1," in run.out
+
+
 def test_no_item_without_allowances(plain: Project) -> None:
     assert ALLOWANCES not in plain.run().outcomes
