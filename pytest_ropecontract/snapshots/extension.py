@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from syrupy.assertion import SnapshotAssertion
 from syrupy.data import Snapshot, SnapshotCollection, SnapshotCollections
@@ -83,15 +83,6 @@ class RopeExtension(SingleFileSnapshotExtension):
             TypeError: It is none of the kinds.
         """
         return data if isinstance(data, str) else kind_of(data).text(data, None)
-
-    @classmethod
-    def text(cls, data: Any, root: Path | None) -> str:
-        """Return data of this kind as text.
-
-        Raises:
-            TypeError: This class stands for all kinds.
-        """
-        raise TypeError(f"{cls.__name__} cannot write {type(data).__name__} ({root})")
 
     @classmethod
     def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
@@ -173,26 +164,14 @@ class RopeExtension(SingleFileSnapshotExtension):
         text = next(iter(snapshot_collection)).data
         stored.write(Path(snapshot_collection.location), str(text))
 
-    @classmethod
-    def matches_test_location(
-        cls, *, test_location: PyTestLocation, snapshot_location: str
-    ) -> bool:
-        """Return whether a file can be a test's; of one in another process only by its names."""
-        if isinstance(test_location, RopeLocation):
-            return test_location.matches_snapshot_location(snapshot_location)
-        path = Path(snapshot_location)
-        return path.parent.name == test_location.basename and is_of(
-            path.stem, test_location.snapshot_name
-        )
-
 
 class ArgsExtension(RopeExtension):
     """A command line: ``kimi-k2.ropeargs``."""
 
     file_extension = snapshots.ARGS
 
-    @classmethod
-    def text(cls, data: Any, root: Path | None) -> str:
+    @staticmethod
+    def text(data: Any, root: Path | None) -> str:
         """Return a command line as text."""
         del root  # what the definition says is shown as it says it
         return texts.argv_text(data)
@@ -203,8 +182,8 @@ class ConfigExtension(RopeExtension):
 
     file_extension = snapshots.CONFIG
 
-    @classmethod
-    def text(cls, data: Any, root: Path | None) -> str:
+    @staticmethod
+    def text(data: Any, root: Path | None) -> str:
         """Return a resolution, or a config without origins, as text."""
         if isinstance(data, RopeConfig):
             return texts.config_text(data)
@@ -216,13 +195,13 @@ class LaunchExtension(RopeExtension):
 
     file_extension = snapshots.LAUNCH
 
-    @classmethod
-    def text(cls, data: Any, root: Path | None) -> str:
+    @staticmethod
+    def text(data: Any, root: Path | None) -> str:
         """Return a recording as text."""
         return texts.recording_text(data, root)
 
 
-def kind_of(data: object) -> type[RopeExtension]:
+def kind_of(data: object) -> type[ArgsExtension | ConfigExtension | LaunchExtension]:
     """Return the extension that writes some data.
 
     Raises:
@@ -293,10 +272,7 @@ class RopeSnapshot(SnapshotAssertion):
     @property
     def site(self) -> Site:
         """Where the files lie."""
-        location = self.test_location
-        if not isinstance(location, RopeLocation):
-            raise TypeError(f"{type(location).__name__} has no site")
-        return location.site
+        return cast("RopeLocation", self.test_location).site
 
     def change(self) -> Change:
         """Say why the last comparison failed."""

@@ -229,16 +229,19 @@ GONE = {
 }
 
 
+@pytest.mark.parametrize("paths", [(), ("tests/test_own.py",)], ids=["whole", "file"])
 @pytest.mark.parametrize(("text", "files"), GONE.values(), ids=GONE)
-def test_what_nobody_uses_is_unused(two: Own, text: str, files: set[str]) -> None:
+def test_what_nobody_uses_is_unused(
+    two: Own, text: str, files: set[str], paths: tuple[str, ...]
+) -> None:
     two.own(text)
 
-    run = two.run()
+    run = two.run(*paths)
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     assert "1 snapshot unused." in run.out
     assert two.files == FILES
 
-    run = two.run(UPDATE)
+    run = two.run(UPDATE, *paths)
     assert run.ret == 0
     assert "1 unused snapshot deleted." in run.out
     assert two.files == files
@@ -253,6 +256,19 @@ def test_another_kind_takes_the_place_of_a_file(two: Own) -> None:
 
     assert "1 unused snapshot deleted." in two.run(UPDATE).out
     assert two.files == {"test_own/test_one.ropeargs", "test_own/test_two.ropeconfig"}
+
+
+def test_syrupys_own_fixture_takes_a_kind(project: Own) -> None:
+    """It keeps the files where it keeps all of its own."""
+    project.own(
+        "from pytest_ropecontract.snapshots.extension import ArgsExtension\n"
+        "def test_it(snapshot): assert ['--a', '1'] == snapshot.use_extension(ArgsExtension)\n"
+    )
+
+    assert project.run(UPDATE).ret == 0
+    kept = project.root / "tests/__snapshots__/test_own/test_it.ropeargs"
+    assert kept.read_text() == "--a 1\n"
+    assert project.run().ret == 0
 
 
 def test_a_removed_module(two: Own) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from pathlib import Path
 
 import pytest
 from syrupy.extensions.single_file import SingleFileSnapshotExtension
@@ -12,11 +13,7 @@ from pytest_ropecontract import snapshots
 from pytest_ropecontract.launchers.recording import Recording
 from pytest_ropecontract.rope.config import RopeConfig
 from pytest_ropecontract.snapshots import extension
-from pytest_ropecontract.snapshots.extension import RopeExtension, RopeLocation, kind_of
-
-# Asked for since syrupy 7.0.2; earlier ones ask the location.
-LATER = {"matches_test_location"}
-OWN = {"text"}
+from pytest_ropecontract.snapshots.extension import RopeExtension, RopeLocation, Site, kind_of
 
 
 @pytest.mark.parametrize(
@@ -33,7 +30,7 @@ def test_every_override_replaces_something(own, base):
     }
 
     assert names
-    assert {name for name in names - OWN - LATER if not hasattr(base, name)} == set()
+    assert {name for name in names if not hasattr(base, name)} == set()
 
 
 def test_no_ending_is_the_end_of_another():
@@ -59,6 +56,19 @@ def test_no_ending_is_the_end_of_another():
 def test_the_data_decides_about_the_kind(data, kind):
     assert kind_of(data) is getattr(extension, kind)
     assert getattr(extension, kind)().serialize(data).endswith("\n")
+
+
+def test_the_files_of_a_test_are_told_by_folder_and_name(request, tmp_path):
+    site = Site(tmp_path, tmp_path, Path("own"), None, "", "", is_unused=lambda _: False)
+    location, name = RopeLocation(request.node, site), request.node.name
+
+    def matches(file):
+        return location.matches_snapshot_location(str(tmp_path / file))
+
+    for own in (f"own/{name}.ropeargs", f"own/{name}.1.ropeconfig", f"own/{name}[x].ropeargs"):
+        assert matches(own)
+    for other in (f"own/{name}_too.ropeargs", f"other/{name}.ropeargs", f"{name}.ropeargs"):
+        assert not matches(other)
 
 
 @pytest.mark.parametrize("data", ["--a 1", ["--a", 1], {"a": 1}, None, 1.5])
