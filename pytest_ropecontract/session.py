@@ -181,8 +181,8 @@ class ContractSession:
             return
         verbosity = self.config.get_verbosity()
         surface = self._surface_document()
-        title = f"rope contract: {surface['name']} ({surface['mode']})"
-        terminalreporter.write_sep("=", title, bold=True)
+        known = f": {surface['name']} ({surface['mode']})" if surface["name"] else ""
+        terminalreporter.write_sep("=", f"rope contract{known}", bold=True)
         width = shutil.get_terminal_size().columns
         lines = terminal.summary_lines(self._models, width, verbosity) if self._models else []
         lines += terminal.omission_lines(self._models, width, verbosity)

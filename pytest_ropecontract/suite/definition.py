@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,12 +9,12 @@ import pytest
 from pytest_ropecontract import owners, paths
 from pytest_ropecontract.collection import EXPECTATIONS, options_of, project_of
 from pytest_ropecontract.contracts.arity.rule import NotCheckedError
-from pytest_ropecontract.errors import RopeContractError
 from pytest_ropecontract.marks import ContractFailed, allowed_reason
 from pytest_ropecontract.report.document import DOCUMENT, model_document, properties
+from pytest_ropecontract.suite.failing import failing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from pytest_ropecontract.contracts.demands import Demand
@@ -29,7 +28,8 @@ RUN = pytest.StashKey[frozenset[str]]()
 
 def test_declared(rope_model: str, request: pytest.FixtureRequest) -> None:
     """What is built is what the definition's flags say."""
-    examination = project_of(request.config).examine(rope_model)
+    with failing(request):
+        examination = project_of(request.config).examine(rope_model)
     _settle(request, examination, examination.findings, contracts=None)
 
 
@@ -57,7 +57,7 @@ def test_checkpoint(rope_model: str, request: pytest.FixtureRequest) -> None:
     files: Sequence[Path] = ()
     demands: Sequence[Demand] = ()
     if examination.error is None:
-        with _failing(request):
+        with failing(request):
             files = project.checkpoints(rope_model)
             findings = project.check_checkpoints(rope_model)
             demands = project.demanded_by_checkpoints(rope_model)
@@ -85,7 +85,7 @@ def test_omissions(rope_model: str, request: pytest.FixtureRequest) -> None:
     given = options_of(request.config)
     search = None
     if examination.error is None:
-        with _failing(request):
+        with failing(request):
             search = project.search_omissions(rope_model, expectations, given.examples, given.seed)
         if search is None:
             pytest.skip(f"nothing is built from the flags of {rope_model}")
@@ -124,20 +124,11 @@ def test_snapshot(rope_model: str, request: pytest.FixtureRequest) -> None:
 
 def _examine(request: pytest.FixtureRequest, model: str) -> Examination:
     """Return what is known of a model; skip where ``test_declared`` says why that is nothing."""
-    examination = project_of(request.config).examine(model)
+    with failing(request):
+        examination = project_of(request.config).examine(model)
     if examination.error is not None and _has_sibling(request, "test_declared"):
         pytest.skip(f"test_declared says why nothing is known of {model}")
     return examination
-
-
-@contextlib.contextmanager
-def _failing(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fail, without a traceback, where a setting of the project cannot be used."""
-    try:
-        yield
-    except RopeContractError as error:
-        text = paths.portable(str(error), request.config.rootpath)
-        raise pytest.fail.Exception(text, pytrace=False) from None
 
 
 def _has_sibling(request: pytest.FixtureRequest, function: str) -> bool:

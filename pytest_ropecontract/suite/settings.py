@@ -10,6 +10,7 @@ from pytest_ropecontract.collection import EXPECTATIONS, launchers_of, options_o
 from pytest_ropecontract.contracts.arity.rule import NotCheckedError
 from pytest_ropecontract.errors import RopeContractError
 from pytest_ropecontract.report.annotating import ANNOTATIONS, of_settings
+from pytest_ropecontract.suite.failing import failing
 
 OMISSION = "unguarded-omission"
 
@@ -21,7 +22,9 @@ def test_allowances(request: pytest.FixtureRequest) -> None:
     allowances = project.settings.allowances
     unknown = []
     for model in project.registry:
-        if project.examine(model).error is not None:
+        with failing(request):
+            examination = project.examine(model)
+        if examination.error is not None:
             unknown.append(model)
             continue
         for expectation in expectations.get(model, []):

@@ -8,7 +8,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from plugin_project import MLA, PLAIN, YARN, Project
+from plugin_project import MLA, PLAIN, REPORT, YARN, Project
 
 from pytest_ropecontract import ini, options, settings
 from pytest_ropecontract.megatron.surface_files import shipped
@@ -95,10 +95,6 @@ def test_pythonpath_of_pytest_serves_definitions_too(plain: Project) -> None:
     plain.write("scripts/models/plain.py", f"import framework\ndef model_args(): return {PLAIN!r}")
 
     assert plain.run("-k", "declared").outcomes == {DECLARED: "passed"}
-
-
-def test_pythonpath_of_pytest_may_be_unknown(plain: Project) -> None:
-    assert plain.run("-p", "no:python_path", "-k", "declared").outcomes == {DECLARED: "passed"}
 
 
 def test_pythonpath_leaves_no_trace(plain: Project) -> None:
@@ -390,6 +386,37 @@ def test_live_surface_without_megatron(plain: Project) -> None:
             "ModuleNotFoundError: No module named 'megatron"
         )
     )
+
+
+def test_live_surface_without_megatron_is_one_error_of_every_item_in_several_processes(
+    plain: Project,
+) -> None:
+    """What runs no items does not import Megatron."""
+    from pytest_ropecontract.megatron.live import is_importable  # noqa: PLC0415
+
+    if is_importable():
+        pytest.skip("Megatron is installed here")
+
+    plain.write("scripts/run.sh", f"python3 train.py {PLAIN}\n")
+    plain.ini(
+        rope_contract_launchers=["scripts/run.sh = plain"],
+        rope_contract_allow=["plain inert-flag it is read elsewhere"],
+    )
+    plain.test('@rope_expect("rope", models=["plain"])\ndef test_it(): pass\n')
+    run = plain.run_with_all("--rope-contract-surface=live", "-n2", REPORT)
+
+    failed = [report for report in run._reports("pytest_runtest_logreport") if report.failed]
+    said = {report.longreprtext.splitlines()[1] for report in failed}  # below its process
+    assert said == {
+        "megatron.training cannot be imported: ModuleNotFoundError: No module named 'megatron'"
+    }
+    names = {report.nodeid.rpartition("::")[2].partition("[")[0] for report in failed}
+    assert names == {
+        *("test_declared", "test_expected", "test_omissions", "test_launch", "test_allowances"),
+        "test_it",
+    }
+    assert run.report["surface"] == {"name": None, "version": None, "mode": None}
+    assert any(line.strip("= ") == "rope contract" for line in run.outlines)
 
 
 @pytest.mark.parametrize(
