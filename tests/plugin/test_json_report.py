@@ -259,6 +259,16 @@ def test_path_in_an_argv_is_relative(project: Project) -> None:
     assert project.run(REPORT).reported("plain")["argv"][-1] == "scripts/models/plain.py"
 
 
+def test_home_that_is_the_root_is_nobodys(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it is of a user without one, in a container."""
+    monkeypatch.setenv("HOME", "/")
+    project.model("plain", f"{PLAIN} --load /")
+
+    assert project.run(REPORT).reported("plain")["argv"][-1] == "/"
+
+
 def test_model_without_a_file_has_no_path(project: Project) -> None:
     project.conftest(
         f"def pytest_ropecontract_models(registry): registry.add('tiny', {PLAIN.split()!r})"
