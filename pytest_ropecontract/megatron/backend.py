@@ -91,7 +91,7 @@ class Megatron(Protocol):
         """Make good, for the while, what the machine lacks to configure."""
 
     def configure(self, namespace: argparse.Namespace) -> Config:
-        """Construct the config; the namespace stays as it is.
+        """Construct the config, while this is active; the namespace stays as it is.
 
         Raises:
             ConfigRefusedError: The constructor raises.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import importlib
 import importlib.util
@@ -18,7 +17,7 @@ from pytest_ropecontract.megatron.surface_files import load_shipped, shipped
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    import contextlib
 
 FINGERPRINTED = (
     "training/arguments.py",
@@ -43,7 +42,7 @@ def is_importable() -> bool:
             and importlib.util.find_spec("megatron") is not None
             and importlib.util.find_spec("megatron.training") is not None
         )
-    except (ImportError, ValueError):
+    except Exception:  # noqa: BLE001  # a package around it may raise anything
         return False
 
 
@@ -77,7 +76,6 @@ class LiveMegatron:
                     remedy="pip install 'pytest-ropecontract[megatron]' on Python 3.12 or newer, "
                     "or choose a recorded surface",
                 ) from error
-        self._is_active = False
         # In a git repository the package adds the commit, of whatever lies around it.
         self.version = str(self.core.__version__).partition("+")[0]
         self.package = Path(str(self.core.__file__)).parent
@@ -100,28 +98,16 @@ class LiveMegatron:
             filled: argparse.ArgumentParser = self.arguments.add_megatron_arguments(parser)
         return filled
 
-    @contextlib.contextmanager
-    def active(self) -> Iterator[None]:
+    def active(self) -> contextlib.AbstractContextManager[None]:
         """Let checks for kernels pass that a training machine has."""
-        if self._is_active:
-            yield
-            return
-        with machine.with_training_kernels():
-            self._is_active = True
-            try:
-                yield
-            finally:
-                self._is_active = False
+        return machine.with_training_kernels()
 
     def configure(self, namespace: argparse.Namespace) -> Config:
-        """Construct the real config.
+        """Construct the real config, while this is active.
 
         Raises:
             ConfigRefusedError: The constructor raises.
         """
-        if not self._is_active:
-            with machine.quiet(), self.active():
-                return self.configure(namespace)
         # Megatron writes into what it is given.
         namespace = copy_of(vars(namespace))
         if getattr(namespace, "params_dtype", None) is None:

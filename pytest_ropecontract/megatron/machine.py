@@ -51,8 +51,9 @@ def with_training_kernels() -> Iterator[None]:
                     stack.enter_context(mock.patch.object(module, name, object(), create=True))
         for module_name in TE_VERSION_CHECKS:
             module = importlib.import_module(module_name)
-            if hasattr(module, "is_te_min_version"):
-                stack.enter_context(mock.patch.object(module, "is_te_min_version", _always))
+            stack.enter_context(
+                mock.patch.object(module, "is_te_min_version", _always, create=True)
+            )
         yield
 
 
