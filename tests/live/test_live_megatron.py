@@ -12,8 +12,11 @@ pytest.importorskip("megatron.training", exc_type=ImportError)
 
 from likeness import live_megatron, pipelines
 
-from pytest_ropecontract.megatron import machine
+from pytest_ropecontract.megatron import live as live_module
+from pytest_ropecontract.megatron import machine, recording
+from pytest_ropecontract.megatron.live import LiveMegatron
 from pytest_ropecontract.megatron.recording.laboratory import Laboratory
+from pytest_ropecontract.megatron.surface_files import NEWEST, load_shipped
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -76,6 +79,17 @@ def test_data_type_is_the_one_that_a_framework_sets(given: str | None) -> None:
         config = live.configure(argparse.Namespace(**values)).instance
 
     assert config.params_dtype is getattr(torch, given or "float32")
+
+
+def test_rules_are_recorded_where_no_shipped_recording_is_of_the_same_sources(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The recording itself takes minutes; other tests make one."""
+    made = load_shipped(NEWEST)
+    monkeypatch.setattr(live_module, "fingerprint", lambda _: "of a fork")
+    monkeypatch.setattr(recording, "record", lambda: made)
+
+    assert LiveMegatron().surface is made
 
 
 def test_process_group_that_is_there_is_used_and_left() -> None:

@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import enum
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_ropecontract.megatron.live import is_importable
-from pytest_ropecontract.megatron.recording.conditions import generalise
+from pytest_ropecontract.megatron.namespaces import copy_of
+from pytest_ropecontract.megatron.recording.conditions import Probe, box, generalise
+from pytest_ropecontract.megatron.recording.laboratory import Built
 from pytest_ropecontract.megatron.recording.options import record_options
-from pytest_ropecontract.megatron.surface import OptionRecord, SurfaceError
+from pytest_ropecontract.megatron.recording.rotary import record_rotary
+from pytest_ropecontract.megatron.recording.rules import Validations, record_config, record_edits
+from pytest_ropecontract.megatron.surface import (
+    Attribute,
+    ConfigClass,
+    Edit,
+    ExtraAttributes,
+    OptionRecord,
+    SurfaceError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class Color(enum.Enum):
@@ -157,7 +172,23 @@ def test_allowed_values_are_generalised_beyond_those_that_were_tried(
     assert generalise(dest, allowed, domain) == condition
 
 
-@pytest.mark.parametrize("broken", ["ImportError", "ValueError"])
+VALUES = {dest: ["off", "on", "auto"] for dest in ("first", "second", "third")}
+
+
+def test_refusal_that_two_changes_lift_together_is_no_part_of_another() -> None:
+    """Without ``first`` there is one, and with it another unless both others are given."""
+
+    def refused(values: dict[str, Any]) -> str | None:
+        if values["first"] == "off":
+            return "first is needed"
+        return "the others are needed" if "off" in values.values() else None
+
+    off, on = dict.fromkeys(VALUES, "off"), dict.fromkeys(VALUES, "on")
+
+    assert box(off, on, VALUES, refused) == {"first": ["off"]}
+
+
+@pytest.mark.parametrize("broken", ["ImportError", "ValueError", "RuntimeError"])
 def test_megatron_whose_parent_cannot_be_imported_is_not_importable(
     broken: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -168,3 +199,129 @@ def test_megatron_whose_parent_cannot_be_imported_is_not_importable(
     monkeypatch.syspath_prepend(str(tmp_path))
 
     assert not is_importable()
+
+
+# --- what a Megatron does, as far as it needs none: one of a few lines
+
+
+class Small:
+    """A Megatron of a few lines: what a probe asks of a laboratory.
+
+    Args:
+        flags: What its parser has beside the shapes, as arguments of ``add_argument``.
+    """
+
+    def __init__(self, **flags: dict[str, Any]) -> None:
+        self.parser = argparse.ArgumentParser(add_help=False)
+        for dest in ("num_layers", "hidden_size", "num_attention_heads"):
+            self.parser.add_argument(f"--{dest.replace('_', '-')}", type=int)
+        self.parser.add_argument("--multi-latent-attention", action="store_true")
+        self.parser.add_argument("--position-embedding-type", choices=["rope", "yarn"])
+        for dest, keywords in flags.items():
+            self.parser.add_argument(f"--{dest.replace('_', '-')}", **keywords)
+
+    def probe(self) -> Probe:
+        return Probe(self, record_options(self.parser)[0])
+
+    def parse(self, argv: Sequence[str]) -> argparse.Namespace:
+        # It has few of the options that a recording gives.
+        return self.parser.parse_known_args(list(argv))[0]
+
+    def validate(self, namespace: argparse.Namespace) -> argparse.Namespace:
+        validated = copy_of(vars(namespace))
+        self.edit(validated)
+        return validated
+
+    def edit(self, namespace: argparse.Namespace) -> None:
+        """Write into a namespace that is being validated."""
+
+    def configure(self, namespace: argparse.Namespace) -> Any:
+        return Config(namespace.multi_latent_attention)
+
+    def build(self, *_: Any) -> Built:
+        return Built(None, {}, {}, None, None)
+
+
+@dataclasses.dataclass
+class Config:
+    multi_latent_attention: bool
+
+
+ROPE_TYPE = {"choices": ["rope", "yarn"], "default": "rope"}
+NO_ATTRIBUTES = (ConfigClass("Config", {}, {}),)
+
+
+def test_value_that_is_written_whatever_it_was_has_the_condition_of_its_flag() -> None:
+    class Halving(Small):
+        def edit(self, namespace: argparse.Namespace) -> None:
+            if namespace.swiglu:
+                namespace.rotary_percent = 0.5
+
+    small = Halving(swiglu={"action": "store_true"}, rotary_percent={"type": float, "default": 1.0})
+
+    edits = record_edits(Validations(small.probe()))
+
+    assert edits == (Edit("rotary_percent", {"swiglu": [True]}, 0.5),)
+
+
+def test_attribute_that_no_option_changes_is_recorded_with_its_value() -> None:
+    class Adding(Small):
+        def configure(self, namespace: argparse.Namespace) -> Any:
+            config = super().configure(namespace)
+            if namespace.position_embedding_type == "yarn":
+                config.yarn_rounds = 7
+                config.yarn_base = namespace.rotary_base
+            return config
+
+    small = Adding(rotary_base={"type": int, "default": 10000})
+
+    _, extras = record_config(small.probe())
+
+    assert extras == (
+        ExtraAttributes(
+            {"position_embedding_type": ["yarn"]},
+            {
+                "yarn_base": Attribute(None, "rotary_base", none_is_default=True),
+                "yarn_rounds": Attribute(7),
+            },
+        ),
+    )
+
+
+def test_megatron_without_hybrid_models_has_rules_for_the_others_alone() -> None:
+    paths, rules, refusals = record_rotary(Small(rope_type=ROPE_TYPE).probe(), NO_ATTRIBUTES, ())
+
+    assert [rule.when["hybrid_layer_pattern"] for rule in rules] == [[None]] * len(rules)
+    assert sorted(paths) == ["gpt-none", "mla-none"]
+    assert refusals == ()
+
+
+def test_model_without_attention_reads_nothing() -> None:
+    paths, _, _ = record_rotary(Small(rope_type=ROPE_TYPE).probe(), NO_ATTRIBUTES, ())
+
+    assert paths["gpt-none"].reads == {}
+
+
+def test_hybrid_layers_that_a_megatron_does_not_have_are_not_tried() -> None:
+    class OfMamba(Small):
+        def edit(self, namespace: argparse.Namespace) -> None:
+            if set(namespace.hybrid_layer_pattern or "") - set("M*"):
+                raise ValueError("unknown layer")
+
+    probe = OfMamba(hybrid_layer_pattern={}).probe()
+
+    assert probe.symbols == "M*"
+    assert probe.domains["hybrid_layer_pattern"] == [None, "MMMM", "****"]
+
+
+def test_machine_on_which_no_model_can_be_built_is_told_from_a_refusal() -> None:
+    class Bare(Small):
+        def build(self, *_: Any) -> Built:
+            raise ModuleNotFoundError("No module named 'einops'")
+
+    with pytest.raises(SurfaceError) as caught:
+        record_rotary(Bare(rope_type=ROPE_TYPE).probe(), NO_ATTRIBUTES, ())
+
+    assert caught.value.headline == (
+        "no tiny model can be built on this machine: No module named 'einops'"
+    )

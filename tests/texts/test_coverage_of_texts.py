@@ -25,9 +25,9 @@ ERRORS = (
 )
 # Modules whose errors need what a test cannot have everywhere, with the tests that have it.
 ELSEWHERE = {
-    "megatron/live.py": "a Megatron that cannot be imported: tests/live",
+    "megatron/live.py": "a Megatron that cannot be imported: tests/plugin",
     "megatron/recording/options.py": "a Megatron with strange options: tests/megatron, tests/live",
-    "megatron/recording/rotary.py": "a Megatron that builds nothing: tests/live",
+    "megatron/recording/rotary.py": "a Megatron that builds nothing: tests/megatron",
     "megatron/recorded.py": "a surface that a person changed: tests/megatron",
     "definitions/worker.py": "no process can be started: tests/definitions/test_worker.py",
     "definitions/outcome.py:started": "the same",

@@ -67,12 +67,12 @@ class Probe:
         contexts: Starting points: a common and a multi-latent attention model, and where
             this version has it, one with sparse attention by each of the ways to ask for it.
         domains: Per option the values to try, the starting point's first.
+        symbols: The hybrid layers that this version has; none where it has no such models.
     """
 
     def __init__(self, laboratory: Laboratory, options: Sequence[OptionRecord]) -> None:
         self.laboratory = laboratory
         self.options = options
-        self.symbols = HYBRID_SYMBOLS
         self.contexts = {
             "gpt": laboratory.parse(BASE),
             "mla": laboratory.parse((*BASE, *MLA)),
@@ -87,15 +87,15 @@ class Probe:
                 if not any(same(value, one) for one in domain):
                     domain.append(value)
         self.domains = {dest: domain for dest, domain in self.domains.items() if len(domain) > 1}
-        self._keep_known_symbols()
+        self.symbols = self._keep_known_symbols()
         for context, flags in SPARSE.items():
             with contextlib.suppress(Exception):
                 namespace = laboratory.parse((*BASE, *MLA, *SPARSE_NEEDS, *flags))
                 laboratory.configure(laboratory.validate(namespace))
                 self.contexts[context] = namespace
 
-    def _keep_known_symbols(self) -> None:
-        """Leave out of the hybrid patterns the layer symbols that this version does not have."""
+    def _keep_known_symbols(self) -> str:
+        """Leave out of the patterns what this version does not have; return the symbols left."""
         patterns = self.domains.get("hybrid_layer_pattern", [])
         kept = []
         for pattern in patterns:
@@ -103,9 +103,8 @@ class Probe:
             with contextlib.suppress(Exception):
                 self.laboratory.validate(namespace)
                 kept.append(pattern)
-        if patterns:
-            self.domains["hybrid_layer_pattern"] = kept
-            self.symbols = "".join(pattern[0] for pattern in kept if pattern)
+        patterns[:] = kept
+        return "".join(pattern[0] for pattern in kept if pattern)
 
     def _current(self, dest: str) -> Any:
         return copy.copy(getattr(self.contexts["gpt"], dest, None))

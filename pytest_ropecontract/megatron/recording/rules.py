@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import traceback
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_ropecontract.megatron.recording.conditions import (
@@ -229,12 +230,8 @@ def _exceptions(
 
 def _place(error: BaseException) -> tuple[str, int]:
     """Return where an error was raised: the same check, whatever values its text shows."""
-    trace = error.__traceback__
-    if trace is None:
-        return (type(error).__name__, 0)
-    while trace.tb_next is not None:
-        trace = trace.tb_next
-    return (trace.tb_frame.f_code.co_filename, trace.tb_lineno)
+    *_, (frame, line) = traceback.walk_tb(error.__traceback__)
+    return (frame.f_code.co_filename, line)
 
 
 def record_config(probe: Probe) -> tuple[tuple[ConfigClass, ...], tuple[ExtraAttributes, ...]]:
@@ -253,13 +250,9 @@ def record_config(probe: Probe) -> tuple[tuple[ConfigClass, ...], tuple[ExtraAtt
     return tuple(classes), _extras(probe)
 
 
-def _configured(
-    probe: Probe, context: str, changes: dict[str, Any], gone: Sequence[str] = ()
-) -> Any:
+def _configured(probe: Probe, context: str, changes: dict[str, Any]) -> Any:
     validated = vars(probe.laboratory.validate(probe.contexts[context]))
     namespace = probe.namespace(context, {**validated, "apply_rope_fusion": False, **changes})
-    for name in gone:
-        vars(namespace).pop(name, None)
     return probe.laboratory.configure(namespace)
 
 
