@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract.launchers.recording import NOTHING, Command, Recording
-from pytest_ropecontract.project_launchers import check_end
+from pytest_ropecontract.project_launchers import check_end, lost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -93,7 +93,7 @@ class RopeLaunch:
             env: Variables that it begins with.
 
         Raises:
-            RopeContractError: It cannot be run, was stopped, or failed.
+            RopeContractError: It cannot be run, was stopped, failed, or lost flags.
         """
         return self._run(self._launching.shell, path, args, env)
 
@@ -109,7 +109,7 @@ class RopeLaunch:
             kwargs: What it is called with, as far as JSON can write it.
 
         Raises:
-            RopeContractError: It cannot be called, was stopped, or failed.
+            RopeContractError: It cannot be called, was stopped, failed, or lost flags.
         """
         recording = self._launching.python(
             Path(path),
@@ -134,7 +134,7 @@ class RopeLaunch:
             env: Variables that it begins with.
 
         Raises:
-            RopeContractError: It cannot be run, was stopped, or failed.
+            RopeContractError: It cannot be run, was stopped, failed, or lost flags.
         """
         return self._run(self._launching.python, path, args, env)
 
@@ -156,4 +156,7 @@ class RopeLaunch:
 
     def _launch(self, path: str | Path, recording: Recording) -> Launch:
         check_end(str(path), recording)
-        return Launch(recording, self._launching.training(recording).training)
+        found = self._launching.training(recording)
+        for error in lost(str(path), found):
+            raise error
+        return Launch(recording, found.training)

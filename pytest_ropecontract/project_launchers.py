@@ -6,12 +6,14 @@ import contextlib
 import functools
 import os
 import re
+import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_ropecontract.contracts import launched, rules
 from pytest_ropecontract.contracts.launched import Named
+from pytest_ropecontract.definitions.wording import one_line
 from pytest_ropecontract.errors import RopeContractError
 from pytest_ropecontract.launchers import naming, python, sandbox, shell, training
 from pytest_ropecontract.launchers.recording import NOTHING, Recording
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_ropecontract.contracts.expectation import Expectation
     from pytest_ropecontract.contracts.findings import Finding
     from pytest_ropecontract.launchers.launcher import Launcher
-    from pytest_ropecontract.launchers.training import ShellScript, Training
+    from pytest_ropecontract.launchers.training import ShellScript, Stray, Training
     from pytest_ropecontract.project import Project
     from pytest_ropecontract.rope.config import RopeConfig
     from pytest_ropecontract.rope.resolution import Resolution
@@ -32,6 +34,8 @@ _GROUND = re.compile(
     r"PATH|HOME|PWD|OLDPWD|SHLVL|_|IFS|ENV|TMPDIR|SHELL|USER|LOGNAME|TERM|LANG|LC_\w+|TZ"
     r"|BASH\w*|PS\d|LD_\w+|PYTHON\w*"
 )
+# How much of a command a line shows.
+_SHOWN = 100
 
 
 @dataclass(frozen=True)
@@ -223,7 +227,7 @@ class ProjectLaunchers:
         expectations: Mapping[str, Sequence[Expectation]],
     ) -> Inspection:
         found = self.training(recording)
-        if not found.training and not found.unclear:
+        if not found.training and not found.unclear and not found.stray:
             raise RopeContractError(
                 f"{name}: {_nothing(len(recording.commands))}",
                 remedy="name the scripts that train in rope_contract_training, default: "
@@ -233,12 +237,15 @@ class ProjectLaunchers:
         findings: list[Finding] = []
         # What cannot be told of one command hides nothing of the others.
         errors = [
-            RopeContractError(
-                f"{name}: cannot be told what is launched: {one.reason}",
-                origin=one.command.origin,
-                remedy="write the program and its flags where the launcher expands them",
-            )
-            for one in found.unclear
+            *lost(name, found),
+            *(
+                RopeContractError(
+                    f"{name}: cannot be told what is launched: {one.reason}",
+                    origin=one.command.origin,
+                    remedy="write the program and its flags where the launcher expands them",
+                )
+                for one in found.unclear
+            ),
         ]
         for one in found.training:
             try:
@@ -422,6 +429,31 @@ def _nothing(count: int) -> str:
     if count == 1:
         return "the one command that it runs does not train"
     return f"none of its {count} commands trains"
+
+
+def lost(name: str, found: training.Found) -> list[RopeContractError]:
+    """Return an error for each command that consists of another one's flags."""
+    return [_lost(name, one) for one in found.stray]
+
+
+def _lost(name: str, stray: Stray) -> RopeContractError:
+    headline = f"{name}: {stray.words[0]} is run as a command, not passed as a flag: "
+    if (stray.command.origin or "").rpartition(":")[0].endswith(".py"):
+        headline += "in the text of the command a line ends before it"
+        remedy = "strip what the text is made of, or end the line with a backslash"
+    else:
+        headline += "the line before it lacks its backslash at the end, or a quote"
+        remedy = "end that line with a backslash, behind which nothing stands, or close the quote"
+    return RopeContractError(
+        headline,
+        origin=stray.command.origin,
+        details=[f"command: {_shortened(stray.words)}"],
+        remedy=remedy,
+    )
+
+
+def _shortened(words: Sequence[str]) -> str:
+    return one_line(" ".join(shlex.join(words).split()), _SHOWN)
 
 
 def _remedy_of(recording: Recording) -> str:

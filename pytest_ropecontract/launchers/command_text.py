@@ -18,11 +18,13 @@ class SimpleCommand:
         words: Its words, without quotes.
         environment: What is assigned in front of it, or was exported before.
         expands: Whether a word holds something that only a shell can expand.
+        begins_line: Whether a line that is not the first begins with it.
     """
 
     words: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
     expands: bool = False
+    begins_line: bool = False
 
 
 def commands_in(text: str) -> list[SimpleCommand]:
@@ -34,14 +36,14 @@ def commands_in(text: str) -> list[SimpleCommand]:
     found: list[SimpleCommand] = []
     exported: dict[str, str] = {}
     current = SimpleCommand()
-    for word, expands in (*_words(text), (None, False)):
+    for word, told in (*_words(text), (None, False)):
         if word is not None:
             if not current.words and _ASSIGNMENT.match(word):
                 name, _, value = word.partition("=")
                 current.environment[name.removesuffix("+")] = value
             else:
                 current.words.append(word)
-            current.expands = current.expands or expands
+            current.expands = current.expands or told
             continue
         if current.words[:1] == ["export"]:
             pairs = (one.partition("=") for one in current.words[1:] if "=" in one)
@@ -51,12 +53,15 @@ def commands_in(text: str) -> list[SimpleCommand]:
             found.append(current)
         else:
             exported.update(current.environment)
-        current = SimpleCommand()
+        current = SimpleCommand(begins_line=told)
     return found
 
 
 def _words(text: str) -> list[tuple[str | None, bool]]:
-    """Return the words, each with whether it expands; None stands between two commands."""
+    """Return the words, each with whether it expands.
+
+    None stands between two commands, with whether a line ends there.
+    """
     words: list[tuple[str | None, bool]] = []
     at = 0
     while at < len(text):
@@ -71,7 +76,7 @@ def _words(text: str) -> list[tuple[str | None, bool]]:
                 at += 1
             _, _, at = _word(text, at)
         elif operator := next((one for one in _OPERATORS if text.startswith(one, at)), None):
-            words.append((None, False))
+            words.append((None, operator == "\n"))
             at += len(operator)
         else:
             word, expands, at = _word(text, at)

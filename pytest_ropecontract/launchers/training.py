@@ -28,6 +28,8 @@ _TORCH_MODULES = ("torch.distributed.run", "torch.distributed.launch")
 # Of the tools that run another program, those whose names nothing else has.
 _BEGIN = ("nohup", "timeout", "numactl", "taskset", "stdbuf", "setsid", "srun", "sudo")
 _DEEPEST = 20
+# Lines of an array, of a here-document and the patterns of a case may begin like options.
+_NO_COMMANDS = re.compile(r"<<|=\(|\bcase\b")
 RAY = "ray job submit"
 """What a training command is run through where nothing of the launcher's environment reaches it."""
 
@@ -66,16 +68,31 @@ class Unclear:
 
 
 @dataclass(frozen=True)
+class Stray:
+    """A command that is named like an option: it belongs to the one before it.
+
+    Attributes:
+        command: The command of the recording that it is, or is part of.
+        words: Its words.
+    """
+
+    command: Command
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Found:
     """What of a recording trains.
 
     Attributes:
         training: The commands that train, in order.
         unclear: Those of which that cannot be told.
+        stray: Those that are none, but flags of the command before them.
     """
 
     training: tuple[Training, ...] = ()
     unclear: tuple[Unclear, ...] = ()
+    stray: tuple[Stray, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -123,12 +140,16 @@ def find(
 def _find(recording: Recording, scripts: tuple[str, ...], follow: Follow, depth: int) -> Found:
     training: list[Training] = []
     unclear: list[Unclear] = []
+    stray: list[Stray] = []
     for command in recording.commands:
         search = _Search(command, scripts, follow, depth)
+        if command.argv and command.argv[0].startswith("-"):
+            search.stray.append(Stray(command, command.argv))
         search.look(_State(command.argv, dict(command.environment)))
         training.extend(search.training)
         unclear.extend(Unclear(command, reason) for reason in search.unclear)
-    return Found(tuple(training), tuple(unclear))
+        stray.extend(search.stray)
+    return Found(tuple(training), tuple(unclear), tuple(stray))
 
 
 @dataclass(frozen=True)
@@ -161,6 +182,7 @@ class _Search:
         self.depth = depth
         self.training: list[Training] = []
         self.unclear: list[str] = []
+        self.stray: list[Stray] = []
 
     def look(self, state: _State) -> None:
         """Look for what trains in the words of a command."""
@@ -366,7 +388,10 @@ class _Search:
         if text is None:
             self._shell_script(state.rest(at, name))
             return
-        for one in commands_in(state.words[at]):
+        text = state.words[at]
+        for one in commands_in(text):
+            if one.begins_line and one.words[0].startswith("-") and not _NO_COMMANDS.search(text):
+                self.stray.append(Stray(self.command, tuple(one.words)))
             self.look(
                 _State(
                     tuple(one.words),
@@ -388,6 +413,7 @@ class _Search:
             return
         found = _find(inner, self.scripts, self.follow, self.depth + 1)
         self.unclear.extend(one.reason for one in found.unclear)
+        self.stray.extend(found.stray)
         for one in found.training:
             reaches = NOTHING if RAY in one.through else state.environment
             self.training.append(

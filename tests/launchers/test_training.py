@@ -178,6 +178,57 @@ def test_what_does_not_train(words: list[str]) -> None:
     assert look(*words) == Found()
 
 
+TRAINED = "python train.py --lr 1"
+STRAY = {
+    "a command": ("--rotary-base", "1"),
+    "a line of a text": ("bash", "-c", f"{TRAINED}\n  --rotary-base 1\n"),
+    "a line of a job's text": (
+        "ray",
+        "job",
+        "submit",
+        "--",
+        "sh",
+        "-c",
+        f"{TRAINED}\n--rotary-base 1",
+    ),
+    "behind a pipe": ("bash", "-c", f"{TRAINED} | tee log\n--rotary-base 1"),
+}
+
+
+@pytest.mark.parametrize("words", STRAY.values(), ids=STRAY)
+def test_a_command_that_is_named_like_a_flag_is_told(words: tuple[str, ...]) -> None:
+    (stray,) = look(*words).stray
+
+    assert stray.words == ("--rotary-base", "1")
+    assert stray.command.argv == words
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{TRAINED} \\\n  --rotary-base 1",
+        f"{TRAINED} '\n--rotary-base'",
+        f"ARGS=(\n--rotary-base 1\n)\n{TRAINED}",
+        f"case $1 in\n--rotary-base) {TRAINED} ;;\nesac",
+        f"cat > hosts <<END\n- a\n- b\nEND\n{TRAINED}",
+        f"{TRAINED} $(cat flags) --rotary-base 1",
+    ],
+    ids=["backslash", "quote", "array", "case", "here-document", "substitution"],
+)
+def test_a_line_of_a_text_that_is_no_command_is_no_stray_flag(text: str) -> None:
+    assert look("bash", "-c", text).stray == ()
+
+
+def test_a_stray_flag_of_a_script_that_is_followed_is_told() -> None:
+    inner = Command(("--rotary-base", "1"), origin="inner.sh:2")
+
+    found = find(
+        Recording((Command(("srun", "bash", "inner.sh")),)), follow=lambda _: Recording((inner,))
+    )
+
+    assert [one.command for one in found.stray] == [inner]
+
+
 def test_scripts_that_train_have_the_names_that_are_given() -> None:
     words = ["python", "tools/convert_hf.py", *ARGV]
 

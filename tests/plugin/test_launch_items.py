@@ -202,6 +202,50 @@ def test_a_script_that_runs_on_other_nodes_is_followed(project: Project) -> None
     assert text.startswith("launcher-override: scripts/run.sh: mla: rotary_base is 7")
 
 
+def test_flags_that_a_lost_backslash_cuts_off_fail(project: Project) -> None:
+    project.model("mla", f"{MLA} --rope-type rope")
+    launcher = shell(project, f"python3 train.py {MLA} --rope-type rope\n  --rotary-base 7\n")
+    text = lines(only(project, launcher), "scripts/run.sh::test_launch[run]")
+
+    assert text[:3] == [
+        (
+            "scripts/run.sh: --rotary-base is run as a command, not passed as a flag: the line "
+            "before it lacks its backslash at the end, or a quote"
+        ),
+        "at: scripts/run.sh:4",
+        "command: --rotary-base 7",
+    ]
+
+
+def test_flags_that_a_line_break_in_a_text_of_python_cuts_off_fail(project: Project) -> None:
+    project.model("mla", f"{MLA} --rope-type rope")
+    project.write("flags.txt", f"{MLA} --rope-type rope\n")
+    project.write(
+        "scripts/run.py",
+        "import pathlib, subprocess\n\ndef execute():\n"
+        "    flags = pathlib.Path('flags.txt').read_text()\n"
+        "    subprocess.run(f'python3 train.py {flags} --rotary-base 7', shell=True)\n",
+    )
+    run = only(project, "scripts/run.py::execute")
+
+    assert lines(run, "scripts/run.py::test_launch[execute]")[:2] == [
+        (
+            "scripts/run.py::execute: --rotary-base is run as a command, not passed as a flag: in "
+            "the text of the command a line ends before it"
+        ),
+        "at: scripts/run.py:5",
+    ]
+
+
+def test_a_launcher_that_trains_nothing_but_stray_flags_fails_for_those(project: Project) -> None:
+    project.model("mla", f"{MLA} --rope-type rope")
+    launcher = shell(project, "ray start --head\n--rotary-base 7\n")
+
+    assert "--rotary-base is run as a command" in only(project, launcher).line(
+        "scripts/run.sh::test_launch[run]"
+    )
+
+
 def test_every_training_command_is_checked(example: Project) -> None:
     launcher = shell(
         example,
@@ -534,3 +578,12 @@ def test_the_fixture_fails_with_why_a_launcher_was_stopped(project: Project) -> 
 
     assert "scripts/run.py: stopped: it forks" in run.out
     assert "at: scripts/run.py:4" in run.out
+
+
+def test_the_fixture_fails_with_the_flags_that_a_launcher_lost(project: Project) -> None:
+    project.model("one", YARN)
+    shell(project, "python3 train.py\n--rotary-base 7\n")
+    project.test("def test_it(rope_launch):\n    rope_launch.shell('scripts/run.sh')\n")
+    run = project.run_without("tests")
+
+    assert "scripts/run.sh: --rotary-base is run as a command" in run.out

@@ -436,6 +436,7 @@ several(
     "launcher",
     trains_nothing=launched("ray start --head\n"),
     names_no_definition=launched("python train.py --num-layers 3\n"),
+    lacks_a_backslash=launched(f"python train.py {TOKENS}\n  --rotary-base 7\n"),
     launches_what_is_not_known=launched("ray job submit -- bash train.sh\n"),
     exits=launched("false\nexit 3\n"),
     runs_a_flag=launched("python train.py\n--rotary-base 10000\n"),
