@@ -468,10 +468,10 @@ def _remedy_of(recording: Recording) -> str:
 
 
 def check_end(name: str, recording: Recording) -> None:
-    """Refuse what did not run to its end, or ran flags as if they were a command.
+    """Refuse what did not run to its end.
 
     Raises:
-        RopeContractError: The launcher was stopped, or failed, or a command was cut off.
+        RopeContractError: The launcher was stopped, or failed.
     """
     stop = recording.stop
     if stop is not None:
@@ -483,13 +483,6 @@ def check_end(name: str, recording: Recording) -> None:
             details=[f"this machine: {text}" for text in missing],
             remedy=stop.remedy
             or "change that line, or take the launcher out of rope_contract_launchers",
-        )
-    cut_off = next((one for one in recording.commands if one.argv[0].startswith("-")), None)
-    if cut_off is not None:
-        raise RopeContractError(
-            f"{name}: runs the flag {cut_off.argv[0]} as a command, so the one before it lacks it",
-            origin=cut_off.origin,
-            remedy="end the line before it with a backslash, and put nothing after that",
         )
     if recording.returncode:
         tail = recording.stderr.strip().splitlines()[-5:]

@@ -353,10 +353,6 @@ UNTOLD = {
             "a shell can expand, by ray job submit bash -c"
         ),
     ),
-    "a line that does not go on": (
-        "python3 train.py\n--rotary-base 10000\n",
-        ("scripts/run.sh: runs the flag --rotary-base as a command, so the one before it lacks it"),
-    ),
     "a failure": ("echo hi >&2\nexit 3\n", "scripts/run.sh: exited with status 3"),
 }
 

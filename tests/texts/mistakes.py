@@ -439,7 +439,6 @@ several(
     lacks_a_backslash=launched(f"python train.py {TOKENS}\n  --rotary-base 7\n"),
     launches_what_is_not_known=launched("ray job submit -- bash train.sh\n"),
     exits=launched("false\nexit 3\n"),
-    runs_a_flag=launched("python train.py\n--rotary-base 10000\n"),
     writes_elsewhere=stopped("it would write to /etc/rope, outside of its scratch folder"),
     may_be_either=launched(
         f"python train.py --hf-checkpoint Kimi-K2 --load Kimi-K2.5 {TOKENS}\n",
