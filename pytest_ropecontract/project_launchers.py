@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_ropecontract.contracts.expectation import Expectation
     from pytest_ropecontract.contracts.findings import Finding
     from pytest_ropecontract.launchers.launcher import Launcher
+    from pytest_ropecontract.launchers.recording import Command
     from pytest_ropecontract.launchers.training import ShellScript, Stray, Training
     from pytest_ropecontract.project import Project
     from pytest_ropecontract.rope.config import RopeConfig
@@ -36,6 +37,7 @@ _GROUND = re.compile(
 )
 # How much of a command a line shows.
 _SHOWN = 100
+_LISTED = 5
 
 
 @dataclass(frozen=True)
@@ -228,11 +230,7 @@ class ProjectLaunchers:
     ) -> Inspection:
         found = self.training(recording)
         if not found.training and not found.unclear and not found.stray:
-            raise RopeContractError(
-                f"{name}: {_nothing(len(recording.commands))}",
-                remedy="name the scripts that train in rope_contract_training, default: "
-                + " ".join(training.DEFAULT_SCRIPTS),
-            )
+            raise _untrained(name, recording, found)
         results: list[Launched] = []
         findings: list[Finding] = []
         # What cannot be told of one command hides nothing of the others.
@@ -422,13 +420,38 @@ def _ignores(rope: RopeConfig, meant: RopeConfig, plain: RopeConfig) -> bool:
     return any(getattr(rope, name) != getattr(meant, name) for name in changed)
 
 
-def _nothing(count: int) -> str:
-    """Say that nothing trains among so many commands."""
-    if count == 0:
-        return "it runs no command"
-    if count == 1:
-        return "the one command that it runs does not train"
-    return f"none of its {count} commands trains"
+def _untrained(name: str, recording: Recording, found: training.Found) -> RopeContractError:
+    """Return what to say where nothing trains, as far as can be seen."""
+    if found.unseen:
+        reasons = ", and ".join(dict.fromkeys(one.reason for one in found.unseen))
+        return RopeContractError(
+            f"{name}: nothing that can be seen trains: {reasons}",
+            origin=found.unseen[0].command.origin,
+            details=_listed([one.command for one in found.unseen]),
+            remedy="put what it runs into a script of the project, and name that in "
+            "rope_contract_launchers",
+        )
+    commands = recording.commands
+    if not commands:
+        said = "it runs no command"
+    elif len(commands) == 1:
+        said = f"the one command that it runs does not train: {_shortened(commands[0].argv)}"
+    else:
+        said = f"none of its {len(commands)} commands trains"
+    return RopeContractError(
+        f"{name}: {said}",
+        origin=commands[0].origin if len(commands) == 1 else None,
+        details=_listed(commands) if len(commands) > 1 else (),
+        remedy="name the scripts that train in rope_contract_training, default: "
+        + " ".join(training.DEFAULT_SCRIPTS),
+    )
+
+
+def _listed(commands: Sequence[Command]) -> list[str]:
+    """Return commands as details, those that are many in part."""
+    lines = [f"command: {_shortened(one.argv)}" for one in commands[:_LISTED]]
+    more = len(commands) - _LISTED
+    return [*lines, f"and {more} more"] if more > 0 else lines
 
 
 def lost(name: str, found: training.Found) -> list[RopeContractError]:

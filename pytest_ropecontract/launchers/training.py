@@ -56,7 +56,7 @@ class Training:
 
 @dataclass(frozen=True)
 class Unclear:
-    """A command that seems to train, in a way that cannot be told.
+    """A command that trains, or may, in a way that cannot be told.
 
     Attributes:
         command: The command of the recording.
@@ -88,11 +88,13 @@ class Found:
         training: The commands that train, in order.
         unclear: Those of which that cannot be told.
         stray: Those that are none, but flags of the command before them.
+        unseen: Those that run elsewhere what is not looked into, with the reason.
     """
 
     training: tuple[Training, ...] = ()
     unclear: tuple[Unclear, ...] = ()
     stray: tuple[Stray, ...] = ()
+    unseen: tuple[Unclear, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,7 @@ def _find(recording: Recording, scripts: tuple[str, ...], follow: Follow, depth:
     training: list[Training] = []
     unclear: list[Unclear] = []
     stray: list[Stray] = []
+    unseen: list[Unclear] = []
     for command in recording.commands:
         search = _Search(command, scripts, follow, depth)
         if command.argv and command.argv[0].startswith("-"):
@@ -149,7 +152,8 @@ def _find(recording: Recording, scripts: tuple[str, ...], follow: Follow, depth:
         training.extend(search.training)
         unclear.extend(Unclear(command, reason) for reason in search.unclear)
         stray.extend(search.stray)
-    return Found(tuple(training), tuple(unclear), tuple(stray))
+        unseen.extend(search.not_seen())
+    return Found(tuple(training), tuple(unclear), tuple(stray), tuple(unseen))
 
 
 @dataclass(frozen=True)
@@ -183,12 +187,30 @@ class _Search:
         self.training: list[Training] = []
         self.unclear: list[str] = []
         self.stray: list[Stray] = []
+        self.unseen: list[Unclear] = []
+        self.elsewhere: list[_State] = []
+
+    def not_seen(self) -> list[Unclear]:
+        """Return what runs elsewhere without being looked into, where nothing is seen to train."""
+        own = [] if self.training or self.unclear else [*map(self._not_seen, self.elsewhere)]
+        return [*self.unseen, *(Unclear(self.command, one) for one in own if one is not None)]
+
+    def _not_seen(self, state: _State) -> str | None:
+        name = PurePosixPath(state.words[0]).name
+        if (self.command.stdin or "").strip():
+            return f"{name} reads its script from standard input, which is not looked into"
+        where = wrappers.ELSEWHERE[name]
+        if where == wrappers.CONTAINER and not {"run", "exec", "start"} & {*state.words}:
+            return None  # it builds one, or lists them
+        return f"what {name} runs {where} is not looked into"
 
     def look(self, state: _State) -> None:
         """Look for what trains in the words of a command."""
         if not state.words or len(state.through) > _DEEPEST:
             return
         name = PurePosixPath(state.words[0]).name
+        if name in wrappers.ELSEWHERE:
+            self.elsewhere.append(state)
         handler = self._handlers.get(name)
         if handler is not None:
             handler(state)
@@ -326,7 +348,7 @@ class _Search:
             or name in _BEGIN
             or _PYTHON.fullmatch(name) is not None
             or _SHELL.fullmatch(name) is not None
-            or (name.endswith(".py") and self._trains(name))
+            or (name.endswith(".py") and self._trains(name) and len(word.split()) == 1)
         )
 
     def _env(self, state: _State) -> None:
@@ -414,6 +436,7 @@ class _Search:
         found = _find(inner, self.scripts, self.follow, self.depth + 1)
         self.unclear.extend(one.reason for one in found.unclear)
         self.stray.extend(found.stray)
+        self.unseen.extend(found.unseen)
         for one in found.training:
             reaches = NOTHING if RAY in one.through else state.environment
             self.training.append(

@@ -116,6 +116,16 @@ MENTION = _names(
     "test md5sum sha256sum"
 )
 
+CONTAINER = "in a container"
+# They hand what they run to a shell, a container or a job that is not looked into.
+ELSEWHERE: Mapping[str, str] = {
+    **dict.fromkeys(("ssh", "pdsh", "clush", "pssh"), "on another machine"),
+    **dict.fromkeys(
+        ("docker", "podman", "kubectl", "apptainer", "singularity", "enroot"), CONTAINER
+    ),
+    **dict.fromkeys(("sbatch", "qsub", "bsub"), "as a job"),
+}
+
 TORCHRUN = Wrapper(
     values=_names(
         "--nnodes --nproc-per-node --nproc_per_node --rdzv-backend --rdzv_backend "

@@ -178,6 +178,37 @@ def test_what_does_not_train(words: list[str]) -> None:
     assert look(*words) == Found()
 
 
+UNSEEN = {
+    "ssh": (["ssh", "node-2", "cd /x && python train.py"], "what ssh runs on another machine"),
+    "docker": (["docker", "exec", "box", "/x/train.sh"], "what docker runs in a container"),
+    "sbatch": (["sbatch", "-N", "2", "train.sbatch"], "what sbatch runs as a job"),
+    "behind sudo": (["sudo", "docker", "run", "image"], "what docker runs in a container"),
+    "in a text": (["bash", "-c", "cd /x; ssh node-2 ./run"], "what ssh runs on another machine"),
+}
+
+
+@pytest.mark.parametrize("case", UNSEEN)
+def test_what_runs_elsewhere_and_is_not_looked_into_is_told(case: str) -> None:
+    words, what = UNSEEN[case]
+
+    assert [one.reason for one in look(*words).unseen] == [f"{what} is not looked into"]
+
+
+def test_what_of_a_program_that_runs_elsewhere_is_looked_into_is_not_told() -> None:
+    assert look("ssh", "node-2", "python", "train.py").unseen == ()
+    assert look("docker", "pull", "image").unseen == ()
+
+
+@pytest.mark.parametrize("words", [("sbatch",), ("ssh", "node-2", "bash", "-s")])
+def test_a_script_on_standard_input_is_told(words: tuple[str, ...]) -> None:
+    (unseen,) = find(Recording((Command(words, stdin="python train.py\n"),))).unseen
+
+    assert (
+        unseen.reason
+        == f"{words[0]} reads its script from standard input, which is not looked into"
+    )
+
+
 TRAINED = "python train.py --lr 1"
 STRAY = {
     "a command": ("--rotary-base", "1"),

@@ -435,6 +435,9 @@ several(
 several(
     "launcher",
     trains_nothing=launched("ray start --head\n"),
+    trains_nothing_of_many=launched("ray start --head\n" + "ray status --address a:1\n" * 6),
+    trains_on_another_machine=launched(f"ssh node-2 'cd /x && python train.py {TOKENS}'\n"),
+    trains_as_a_job=launched("sbatch -N 2 <<END\npython train.py\nEND\n"),
     names_no_definition=launched("python train.py --num-layers 3\n"),
     lacks_a_backslash=launched(f"python train.py {TOKENS}\n  --rotary-base 7\n"),
     launches_what_is_not_known=launched("ray job submit -- bash train.sh\n"),
