@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import os
 import re
@@ -35,6 +36,9 @@ _GROUND = re.compile(
     r"PATH|HOME|PWD|OLDPWD|SHLVL|_|IFS|ENV|TMPDIR|SHELL|USER|LOGNAME|TERM|LANG|LC_\w+|TZ"
     r"|BASH\w*|PS\d|LD_\w+|PYTHON\w*"
 )
+# What is found where a launcher did not read the flags that it should have.
+_OF_LOST_FLAGS = ("config-refused", "launcher-override")
+_TRACED = re.compile(r"\++ ")
 # How much of a command a line shows.
 _SHOWN = 100
 _LISTED = 5
@@ -217,9 +221,34 @@ class ProjectLaunchers:
         try:
             recording = self.record(launcher)
             check_end(name, recording)
-            return self._inspect(launcher, name, recording, expectations)
+            inspection = self._inspect(launcher, name, recording, expectations)
         except RopeContractError as error:
-            return Inspection(name, recording, error=error)
+            inspection = Inspection(name, recording, error=error)
+        return self._with_complaints(inspection)
+
+    def _with_complaints(self, inspection: Inspection) -> Inspection:
+        """Return an inspection that says what the launcher complained of, where that may be why."""
+        recording, error = inspection.recording, inspection.error
+        if recording is None or recording.returncode != 0:
+            return inspection  # check_end says it
+        root = f"{self.project.settings.root}{os.sep}"
+        said = [f"stderr: {line.replace(root, '')}" for line in _tail(recording.stderr)]
+        return dataclasses.replace(
+            inspection,
+            findings=tuple(
+                dataclasses.replace(one, details=(*one.details, *said))
+                if one.rule in _OF_LOST_FLAGS
+                else one
+                for one in inspection.findings
+            ),
+            error=error
+            and RopeContractError(
+                error.headline,
+                origin=error.origin,
+                details=[*error.details, *said],
+                remedy=error.remedy,
+            ),
+        )
 
     def _inspect(
         self,
@@ -479,6 +508,12 @@ def _shortened(words: Sequence[str]) -> str:
     return one_line(" ".join(shlex.join(words).split()), _SHOWN)
 
 
+def _tail(output: str) -> list[str]:
+    """Return the last lines of an output, without what ``set -x`` traces."""
+    lines = [line for line in output.splitlines() if line.strip() and not _TRACED.match(line)]
+    return lines[-_LISTED:]
+
+
 def _remedy_of(recording: Recording) -> str:
     """Return what to do about a launcher that failed: answers help where something was asked."""
     corrected = "correct what it complains of, or set the variables that it needs: "
@@ -508,9 +543,8 @@ def check_end(name: str, recording: Recording) -> None:
             or "change that line, or take the launcher out of rope_contract_launchers",
         )
     if recording.returncode:
-        tail = recording.stderr.strip().splitlines()[-5:]
         raise RopeContractError(
             f"{name}: exited with status {recording.returncode}",
-            details=tail,
+            details=_tail(recording.stderr),
             remedy=_remedy_of(recording),
         )

@@ -409,6 +409,44 @@ def test_remedy_of_a_shell_launcher_that_asked_nothing_is_not_about_answers(
     assert text[-2] == f"{OWN}rope_contract_launch_environment"
 
 
+MISSING = "stderr: scripts/run.sh: line 3: models/no.sh: No such file or directory"
+UNREAD = "#!/usr/bin/env bash\nset -x\nsource models/no.sh\npython3 train.py ${MODEL_ARGS[@]}"
+
+
+def unread(project: Project, more: str = "") -> str:
+    """Write a launcher that does not find the file of its flags."""
+    project.model("one", YARN)
+    project.write("scripts/run.sh", f"{UNREAD} {more}\n")
+    return "scripts/run.sh"
+
+
+def test_what_a_launcher_complained_of_is_shown_where_its_model_cannot_be_told(
+    project: Project,
+) -> None:
+    text = lines(only(project, unread(project)), "scripts/run.sh::test_launch[run]")
+
+    assert text[0] == "scripts/run.sh: cannot be told which definition it launches"
+    assert [line for line in text if line.startswith("stderr: ")] == [MISSING]
+
+
+@pytest.mark.parametrize(
+    ("more", "rule"),
+    [
+        ("", "config-refused"),
+        (YARN.replace("--rotary-scaling-factor 4", ""), "launcher-override"),
+    ],
+)
+def test_what_a_launcher_complained_of_is_shown_where_its_flags_are_not_the_models(
+    project: Project, more: str, rule: str
+) -> None:
+    run = only(project, f"{unread(project, more)} = one")
+    text = lines(run, "scripts/run.sh::test_launch[run]")
+    found = [line for line in text if line.startswith((rule, "stderr: "))]
+
+    assert found[0].startswith(f"{rule}: scripts/run.sh: one: ")
+    assert found[1] == MISSING
+
+
 def test_what_is_not_let_through_fails_with_a_reason(project: Project) -> None:
     project.model("one", YARN)
     project.write("scripts/run.py", "import os\n\ndef execute():\n    os.fork()\n")

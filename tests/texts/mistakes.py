@@ -440,6 +440,7 @@ several(
     trains_as_a_job=launched("sbatch -N 2 <<END\npython train.py\nEND\n"),
     names_no_definition=launched("python train.py --num-layers 3\n"),
     lacks_a_backslash=launched(f"python train.py {TOKENS}\n  --rotary-base 7\n"),
+    reads_no_flags=launched("source models/no.sh\npython train.py ${MODEL_ARGS[@]}\n"),
     launches_what_is_not_known=launched("ray job submit -- bash train.sh\n"),
     exits=launched("false\nexit 3\n"),
     writes_elsewhere=stopped("it would write to /etc/rope, outside of its scratch folder"),
