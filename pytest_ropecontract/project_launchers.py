@@ -220,7 +220,7 @@ class ProjectLaunchers:
         recording = None
         try:
             recording = self.record(launcher)
-            check_end(name, recording)
+            check_end(name, recording, _with_arguments(name))
             inspection = self._inspect(launcher, name, recording, expectations)
         except RopeContractError as error:
             inspection = Inspection(name, recording, error=error)
@@ -232,7 +232,8 @@ class ProjectLaunchers:
         if recording is None or recording.returncode != 0:
             return inspection  # check_end says it
         root = f"{self.project.settings.root}{os.sep}"
-        said = [f"stderr: {line.replace(root, '')}" for line in _tail(recording.stderr)]
+        complaints = _untraced(recording.stderr).replace(root, "")
+        said = [f"stderr: {line}" for line in _tail(complaints)]
         return dataclasses.replace(
             inspection,
             findings=tuple(
@@ -509,15 +510,32 @@ def _shortened(words: Sequence[str]) -> str:
 
 
 def _tail(output: str) -> list[str]:
-    """Return the last lines of an output, without what ``set -x`` traces."""
-    lines = [line for line in output.splitlines() if line.strip() and not _TRACED.match(line)]
-    return lines[-_LISTED:]
+    """Return the last lines of an output."""
+    return output.strip().splitlines()[-_LISTED:]
 
 
-def _remedy_of(recording: Recording) -> str:
+def _untraced(output: str) -> str:
+    """Return an output without what ``set -x`` traces."""
+    return "\n".join(line for line in output.splitlines() if not _TRACED.match(line))
+
+
+def _with_arguments(name: str) -> str:
+    """Return how a test records a launcher with arguments."""
+    path, _, function = name.partition("::")
+    if function:
+        return f"rope_launch.python({path!r}, {function!r}, NAME=VALUE)"
+    kind = "script" if path.endswith(".py") else "shell"
+    return f"rope_launch.{kind}({path!r}, args=[...])"
+
+
+def _remedy_of(recording: Recording, call: str | None) -> str:
     """Return what to do about a launcher that failed: answers help where something was asked."""
-    corrected = "correct what it complains of, or set the variables that it needs: "
-    remedy = f"{corrected}rope_contract_launch_environment"
+    remedy = (
+        "correct what it complains of, or set the variables that it needs: "
+        "rope_contract_launch_environment"
+    )
+    if call is not None:
+        remedy += f"; where it needs arguments, record it in a test: {call}"
     if not recording.commands:
         return remedy
     programs = list(dict.fromkeys(Path(one.argv[0]).name for one in recording.commands))
@@ -525,8 +543,13 @@ def _remedy_of(recording: Recording) -> str:
     return f"{remedy}; where it needs what {asked} prints, script it: rope_contract_launch_answers"
 
 
-def check_end(name: str, recording: Recording) -> None:
+def check_end(name: str, recording: Recording, call: str | None = None) -> None:
     """Refuse what did not run to its end.
+
+    Args:
+        name: The launcher, as it is shown.
+        recording: What became of it.
+        call: How a test gives it arguments, where this is none that does.
 
     Raises:
         RopeContractError: The launcher was stopped, or failed.
@@ -545,6 +568,6 @@ def check_end(name: str, recording: Recording) -> None:
     if recording.returncode:
         raise RopeContractError(
             f"{name}: exited with status {recording.returncode}",
-            details=_tail(recording.stderr),
-            remedy=_remedy_of(recording),
+            details=_tail(recording.stderr) or _tail(recording.stdout),
+            remedy=_remedy_of(recording, call),
         )

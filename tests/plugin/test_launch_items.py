@@ -406,7 +406,48 @@ def test_remedy_of_a_shell_launcher_that_asked_nothing_is_not_about_answers(
 
     text = lines(only(project, launcher), "scripts/run.sh::test_launch[run]")
 
-    assert text[-2] == f"{OWN}rope_contract_launch_environment"
+    assert "rope_contract_launch_answers" not in text[-2]
+
+
+CALLS = {
+    "run.sh": ("run", "exit 1\n", "rope_launch.shell('scripts/run.sh', args=[...])"),
+    "run.py": ("run", "raise SystemExit(1)\n", "rope_launch.script('scripts/run.py', args=[...])"),
+    "run.py::execute": (
+        "execute",
+        "def execute():\n    raise SystemExit(1)\n",
+        "rope_launch.python('scripts/run.py', 'execute', NAME=VALUE)",
+    ),
+}
+
+
+@pytest.mark.parametrize("launcher", CALLS)
+def test_remedy_of_a_failure_says_how_arguments_are_given(project: Project, launcher: str) -> None:
+    name, body, call = CALLS[launcher]
+    project.model("one", YARN)
+    file = project.write(f"scripts/{launcher.partition('::')[0]}", body)
+
+    run = only(project, f"scripts/{launcher}")
+    text = lines(run, f"scripts/{file.name}::test_launch[{name}]")
+
+    assert text[-2] == (
+        f"{OWN}rope_contract_launch_environment; where it needs arguments, record it in a test: "
+        f"{call}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("complaint", "shown"), [("", "usage: run.sh NODES"), ("echo no NODES >&2", "no NODES")]
+)
+def test_what_a_failed_launcher_printed_is_shown_where_it_complained_of_nothing(
+    project: Project, complaint: str, shown: str
+) -> None:
+    project.model("one", YARN)
+    launcher = shell(project, f"echo usage: run.sh NODES\n{complaint}\nexit 2\n")
+
+    text = lines(only(project, launcher), "scripts/run.sh::test_launch[run]")
+
+    assert text[:2] == ["scripts/run.sh: exited with status 2", shown]
+    assert text[2].startswith("remedy: ")
 
 
 MISSING = "stderr: scripts/run.sh: line 3: models/no.sh: No such file or directory"
@@ -445,6 +486,15 @@ def test_what_a_launcher_complained_of_is_shown_where_its_flags_are_not_the_mode
 
     assert found[0].startswith(f"{rule}: scripts/run.sh: one: ")
     assert found[1] == MISSING
+
+
+def test_the_trace_of_a_launcher_that_failed_without_a_word_is_shown(project: Project) -> None:
+    project.model("one", YARN)
+    launcher = shell(project, "echo hi\nset -x\n[[ 1 == 2 ]]\n")
+
+    text = lines(only(project, launcher), "scripts/run.sh::test_launch[run]")
+
+    assert text[:2] == ["scripts/run.sh: exited with status 1", "+ [[ 1 == 2 ]]"]
 
 
 def test_what_is_not_let_through_fails_with_a_reason(project: Project) -> None:
@@ -621,3 +671,13 @@ def test_the_fixture_fails_with_the_flags_that_a_launcher_lost(project: Project)
     run = project.run_without("tests")
 
     assert "scripts/run.sh: --rotary-base is run as a command" in run.out
+
+
+def test_the_fixture_does_not_send_a_failed_launcher_to_the_fixture(project: Project) -> None:
+    project.model("one", YARN)
+    shell(project, "exit 3\n")
+    project.test("def test_it(rope_launch):\n    rope_launch.shell('scripts/run.sh')\n")
+    run = project.run_without("tests")
+
+    assert "scripts/run.sh: exited with status 3" in run.out
+    assert "record it in a test" not in run.out

@@ -443,6 +443,7 @@ several(
     reads_no_flags=launched("source models/no.sh\npython train.py ${MODEL_ARGS[@]}\n"),
     launches_what_is_not_known=launched("ray job submit -- bash train.sh\n"),
     exits=launched("false\nexit 3\n"),
+    exits_with_its_usage=launched("echo usage: run.sh NODES\nexit 2\n"),
     writes_elsewhere=stopped("it would write to /etc/rope, outside of its scratch folder"),
     may_be_either=launched(
         f"python train.py --hf-checkpoint Kimi-K2 --load Kimi-K2.5 {TOKENS}\n",
