@@ -335,7 +335,7 @@ class ProjectLaunchers:
         registry = self.project.registry
         if launcher.model is not None:
             known = registry[launcher.model].name
-            return Named(name, known, "rope_contract_launchers")
+            return Named(name, known, "which rope_contract_launchers names")
         expanded = self._expanded(one)
         flags = naming.checkpoints(one.argv)
         by_flag = {
@@ -344,7 +344,7 @@ class ProjectLaunchers:
             if (models := naming.named_by_path(path, registry))
         }
         if by_flag:
-            because = next(iter(by_flag))
+            because = f"which {next(iter(by_flag))} names"
             candidates = [model for models in by_flag.values() for model in models]
             self._same(name, candidates, " and ".join(by_flag))
             # Of those that build the same, the one whose flags are launched is meant.
@@ -355,7 +355,7 @@ class ProjectLaunchers:
             return Named(name, candidates[0], because)
         if expanded:
             self._same(name, expanded, "the flags")
-            return Named(name, expanded[0], "the flags that it expands")
+            return Named(name, expanded[0], "whose flags it expands")
         said = ", ".join(f"{flag} {path}" for flag, path in flags.items())
         raise RopeContractError(
             f"{name}: cannot be told which definition it launches",

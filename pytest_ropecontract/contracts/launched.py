@@ -28,7 +28,7 @@ class Named:
     Attributes:
         launcher: The launcher, as it is shown.
         model: The definition's name.
-        because: What of the launcher names it.
+        because: What of the launcher names it, as a clause: ``which --load /x names``.
     """
 
     launcher: str
@@ -54,8 +54,8 @@ def check(
         return ()
     first = changed[0]
     message = (
-        f"{first} is {_value(launched.rope, first)}, and {named.model}, which {named.because} "
-        f"names, builds {_value(defined.rope, first)}"
+        f"{first} is {_value(launched.rope, first)}, and {named.model}, {named.because}, "
+        f"builds {_value(defined.rope, first)}"
     )
     if expanded:
         message += f"; the flags are those of {' or '.join(expanded)}"

@@ -255,7 +255,7 @@ def test_every_training_command_is_checked(example: Project) -> None:
     )
     text = "\n".join(lines(only(example, launcher), "scripts/run.sh::test_launch[run]"))
 
-    assert "rotary_base is 1, and glm4.7-flash, which the flags that it expands names" in text
+    assert "rotary_base is 1, and glm4.7-flash, whose flags it expands, builds 1000000" in text
     assert "rotary_base is 2, and" in text
 
 

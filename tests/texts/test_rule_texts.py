@@ -124,7 +124,9 @@ class Made:
 
     def launched(self) -> Sequence[Finding]:
         project = self.project(YARN)
-        named = Named("scripts/run-kimi-k2.sh", MODEL, "--hf-checkpoint Kimi-K2-Instruct")
+        named = Named(
+            "scripts/run-kimi-k2.sh", MODEL, "which --hf-checkpoint Kimi-K2-Instruct names"
+        )
         other = f"{YARN} --rotary-base 10000".split()
         return launched.check(named, project.resolve(other), project.resolve(MODEL))
 
