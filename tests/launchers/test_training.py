@@ -199,6 +199,16 @@ def test_what_of_a_program_that_runs_elsewhere_is_looked_into_is_not_told() -> N
     assert look("docker", "pull", "image").unseen == ()
 
 
+def test_what_a_script_that_is_followed_runs_elsewhere_is_told() -> None:
+    inner = Command(("ssh", "node-2", "./run"), origin="inner.sh:2")
+
+    found = find(
+        Recording((Command(("srun", "bash", "inner.sh")),)), follow=lambda _: Recording((inner,))
+    )
+
+    assert [one.command for one in found.unseen] == [inner]
+
+
 @pytest.mark.parametrize("words", [("sbatch",), ("ssh", "node-2", "bash", "-s")])
 def test_a_script_on_standard_input_is_told(words: tuple[str, ...]) -> None:
     (unseen,) = find(Recording((Command(words, stdin="python train.py\n"),))).unseen
