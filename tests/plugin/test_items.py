@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from typing import TYPE_CHECKING
 
 import pytest
 from plugin_project import MLA, PLAIN, YARN, Project
+
+from pytest_ropecontract import project as projects
+from pytest_ropecontract.definitions import Registry
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 DECLARED = "scripts/models/plain.py::test_declared[plain]"
 EXPECTED = "scripts/models/plain.py::test_expected[plain]"
@@ -23,6 +30,21 @@ def two(project: Project) -> Project:
     project.model("stretched", YARN)
     project.test('@rope_expect("rope", models=["plain"])\ndef test_plain(): pass')
     return project
+
+
+def test_definition_is_expanded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where what it resolves to is not kept any longer."""
+    monkeypatch.setattr(projects, "KEPT", 1)
+    registry, calls = Registry(tmp_path), []
+    for name in ("one", "other"):
+        registry.add(name, lambda name=name: calls.append(name) or PLAIN)
+    whole = projects.Project(projects.Settings(tmp_path), registry)
+
+    first, _, again = [whole.examine(name) for name in ("one", "other", "one")]
+
+    assert first is not again
+    assert first == again
+    assert calls == ["one", "other"]
 
 
 def test_items_are_under_the_definitions_file(project: Project) -> None:
