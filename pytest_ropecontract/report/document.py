@@ -38,7 +38,6 @@ def model_document(  # noqa: PLR0913  # the facts of an item
     omissions: Mapping[str, str] | None = None,
     *,
     demands: Sequence[Demand] = (),
-    snapshot: bool | None = None,
     item: str = "",
 ) -> dict[str, Any]:
     """Return what one item found out about a model.
@@ -51,7 +50,6 @@ def model_document(  # noqa: PLR0913  # the facts of an item
             none.
         omissions: What the loss of each flag does, or None where that was not looked at.
         demands: What the contracts that it checked demand, as rotations.
-        snapshot: Whether its snapshots are as they were written, or None where it has none.
         item: Name of the function of the item.
     """
     resolution = examination.resolution
@@ -73,7 +71,6 @@ def model_document(  # noqa: PLR0913  # the facts of an item
                 "curves": curve_documents(rope, demands),
                 "findings": [finding_document(one) for one in findings],
                 "omissions": None if omissions is None else dict(omissions),
-                "snapshot": snapshot,
                 "error": None if examination.error is None else str(examination.error),
             },
         ),
@@ -213,9 +210,8 @@ def merge(
         known["contracts_not_run"] = document["existing"]
         for name in ("findings", "curves"):
             known[name].extend(one for one in model[name] if one not in known[name])
-        for name in ("omissions", "snapshot"):
-            if model[name] is not None:
-                known[name] = model[name]
+        if model["omissions"] is not None:
+            known["omissions"] = model["omissions"]
         if document["contracts"] is not None:
             known["contracts"] = (known["contracts"] or 0) + document["contracts"]
         checked_marks.update({model["name"]} if document["item"] == "test_expected" else ())

@@ -109,14 +109,6 @@ def test_snapshot(rope_model: str, request: pytest.FixtureRequest) -> None:
     kept = (examination.expansion and examination.expansion.argv, examination.resolution)
     # Both are compared, so that an update writes both.
     changes = [snapshot.change() for one in kept if one is not None and one != snapshot]
-    request.node.stash[DOCUMENT] = model_document(
-        request.config,
-        examination,
-        (),
-        contracts=None,
-        snapshot=not changes,
-        item=request.node.originalname,
-    )
     if changes:
         text = "\n\n".join("\n".join(change.lines) for change in changes)
         pytest.fail(paths.printable(text), pytrace=False)

@@ -473,26 +473,6 @@ def test_models_of_one_file_have_files_of_their_own(bare: Kept) -> None:
     assert bare.files == files_of(*MODELS, "tiny.v2")
 
 
-# What the summary and the report say.
-
-
-def test_model_whose_snapshot_differs_has_failed(kept: Kept) -> None:
-    kept.model("plain", PLAIN.replace("10000", "50000"))
-
-    run = kept.run("-k", "test_snapshot or test_declared", "--rope-contract-report=report.json")
-
-    found = {one["name"]: one["snapshot"] for one in run.report["models"]}
-    assert found == {name: name != "plain" for name in MODELS}
-    (line,) = [one for one in run.summary if one.startswith("plain ")]
-    assert line.split()[-2:] == ["FAILED", "snapshot"]
-
-
-def test_model_whose_snapshot_was_not_compared_has_none(kept: Kept) -> None:
-    run = kept.run("-k", "test_declared", "--rope-contract-report=report.json")
-
-    assert {one["snapshot"] for one in run.report["models"]} == {None}
-
-
 # Runs of a part.
 
 PARTS = {
