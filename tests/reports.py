@@ -63,6 +63,7 @@ def model(name: str = "plain", **changes: Any) -> dict[str, Any]:
         "curves": [curve("resolved")],
         "findings": [],
         "omissions": {"--num-layers 2": "refused", "--rotary-base 10000": "unguarded"},
+        "snapshot": None,
         "error": None,
         "contracts": 1,
         "contracts_not_run": 0,
@@ -119,6 +120,7 @@ def hostile(text: str) -> dict[str, Any]:
     """Return a report of which everything that comes from a project is a text."""
     found = model(
         curves=[curve("resolved"), curve("expected"), curve("checkpoint")],
+        snapshot="",
         findings=[finding(details=[""], reason="", effect="")],
     )
     names = found["rope"].keys(), found["sources"].keys()

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from pytest_ropecontract.project import Examination
     from pytest_ropecontract.rope.resolution import Resolution
 
-ITEMS = ("test_declared", "test_arity", "test_omissions", "test_expected", "test_checkpoint")
+ITEMS = (
+    *("test_declared", "test_arity", "test_omissions", "test_snapshot"),
+    *("test_expected", "test_checkpoint"),
+)
 DOCUMENT = pytest.StashKey[dict[str, Any]]()
 
 
@@ -38,6 +41,7 @@ def model_document(  # noqa: PLR0913  # the facts of an item
     omissions: Mapping[str, str] | None = None,
     *,
     demands: Sequence[Demand] = (),
+    snapshot: str | None = None,
     item: str = "",
 ) -> dict[str, Any]:
     """Return what one item found out about a model.
@@ -50,6 +54,8 @@ def model_document(  # noqa: PLR0913  # the facts of an item
             none.
         omissions: What the loss of each flag does, or None where that was not looked at.
         demands: What the contracts that it checked demand, as rotations.
+        snapshot: What differs from the snapshots, or None where nothing does, or that was not
+            looked at.
         item: Name of the function of the item.
     """
     resolution = examination.resolution
@@ -71,6 +77,7 @@ def model_document(  # noqa: PLR0913  # the facts of an item
                 "curves": curve_documents(rope, demands),
                 "findings": [finding_document(one) for one in findings],
                 "omissions": None if omissions is None else dict(omissions),
+                "snapshot": snapshot,
                 "error": None if examination.error is None else str(examination.error),
             },
         ),
@@ -210,8 +217,9 @@ def merge(
         known["contracts_not_run"] = document["existing"]
         for name in ("findings", "curves"):
             known[name].extend(one for one in model[name] if one not in known[name])
-        if model["omissions"] is not None:
-            known["omissions"] = model["omissions"]
+        for name in ("omissions", "snapshot"):
+            if model[name] is not None:
+                known[name] = model[name]
         if document["contracts"] is not None:
             known["contracts"] = (known["contracts"] or 0) + document["contracts"]
         checked_marks.update({model["name"]} if document["item"] == "test_expected" else ())

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 
 NO_CONTRACT = "ok, no contract"
 NOT_RUN = "ok, contract not run"
+# What fails where flags, or what is built from them, are not those that were written down.
+SNAPSHOT = "snapshot"
 
 
 def verdict(model: Mapping[str, Any]) -> tuple[str, str]:
@@ -20,6 +22,8 @@ def verdict(model: Mapping[str, Any]) -> tuple[str, str]:
     if model["error"] is not None:
         return "ERROR", "fail"
     failed = _rules(model, "fail")
+    if model["snapshot"] is not None:
+        failed.append(SNAPSHOT)
     if failed:
         return f"FAILED {', '.join(failed)}", "fail"
     allowed = _rules(model, "allowed")
@@ -31,8 +35,11 @@ def verdict(model: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def launcher_verdict(launcher: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the verdict of a launcher, as of a model; its contracts are the definitions'."""
-    return verdict({**launcher, "contracts": True})
+    """Return the verdict of a launcher, as of a model.
+
+    Its contracts are the definitions', and snapshots are of models.
+    """
+    return verdict({**launcher, "contracts": True, "snapshot": None})
 
 
 def _rules(model: Mapping[str, Any], status: str) -> list[str]:

@@ -105,6 +105,23 @@ def test_snapshot(rope_model: str, request: pytest.FixtureRequest) -> None:
     examination = _examine(request, rope_model)
     if examination.error is not None:
         _settle(request, examination, (), contracts=None)
+    try:
+        _compare_with_snapshots(request, examination)
+    except pytest.fail.Exception as failure:
+        document = model_document(
+            request.config,
+            examination,
+            (),
+            contracts=None,
+            snapshot=failure.msg,
+            item=request.node.originalname,
+        )
+        request.node.stash[DOCUMENT] = document
+        raise
+
+
+def _compare_with_snapshots(request: pytest.FixtureRequest, examination: Examination) -> None:
+    """Fail where the snapshots of a model differ, or cannot be compared."""
     snapshot: RopeSnapshot = request.getfixturevalue(owners.FIXTURE)
     kept = (examination.expansion and examination.expansion.argv, examination.resolution)
     # Both are compared, so that an update writes both.

@@ -71,7 +71,7 @@ def test_every_model_has_every_key(mixed: Project) -> None:
     for model in mixed.run(REPORT).report["models"]:
         assert list(model) == [
             *("name", "path", "argv", "rope", "origins", "sources", "curves", "findings"),
-            *("omissions", "error", "contracts", "contracts_not_run"),
+            *("omissions", "snapshot", "error", "contracts", "contracts_not_run"),
         ]
         assert model["rope"] is None or list(model["rope"]) == fields
         assert set(model["origins"]) <= set(fields)

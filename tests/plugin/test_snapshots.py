@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from packaging.version import Version
-from plugin_project import EXAMPLE, MLA, PLAIN, Project, Run
+from plugin_project import EXAMPLE, MLA, PLAIN, REPORT, Project, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -98,6 +98,12 @@ def kept(bare: Kept, written: dict[str, bytes]) -> Kept:
 
 def snapshot_outcomes(run: Run) -> dict[str, str]:
     return {name: how for name, how in run.outcomes.items() if "::test_snapshot[" in name}
+
+
+def verdicts(lines: list[str]) -> dict[str, str]:
+    """Return the verdicts of a summary's table, by model."""
+    rows = [line.split() for line in lines]
+    return {name: " ".join(rest[7:]) for name, *rest in rows if name in MODELS}
 
 
 def assert_all_used(run: Run, project: Kept, models: Iterable[str] = MODELS) -> None:
@@ -223,6 +229,69 @@ def test_a_change_is_told_in_the_first_line(kept: Kept) -> None:
     ]
     assert snapshot_outcomes(run)[item("other")] == "passed"
     assert "2 snapshots failed. 2 snapshots passed." in run.out
+
+
+def test_a_change_fails_the_model_in_the_summary(kept: Kept) -> None:
+    kept.model("plain", PLAIN.replace("10000", "50000"))
+
+    for run in (kept.run(), kept.run_on_two()):
+        assert verdicts(run.summary) == {"plain": "FAILED snapshot", "other": "ok, no contract"}
+
+
+def test_a_change_is_counted_as_a_failure(kept: Kept) -> None:
+    kept.model("plain", PLAIN.replace("10000", "50000"))
+
+    assert kept.run("-qq").summary[0] == "1 failed, 1 ok (1 without a contract); -v shows all"
+
+
+def test_a_change_is_named_beside_the_rules_that_fail(kept: Kept) -> None:
+    kept.model("plain", f"{PLAIN} --rotary-scaling-factor 8")
+
+    assert verdicts(kept.run().summary)["plain"] == "FAILED inert-flag, snapshot"
+
+
+def test_a_change_fails_the_model_where_nothing_else_is_run(kept: Kept) -> None:
+    kept.model("plain", PLAIN.replace("10000", "50000"))
+
+    assert verdicts(kept.run("-k", "test_snapshot").summary) == {"plain": "FAILED snapshot"}
+
+
+def test_a_snapshot_that_is_not_there_fails_the_model_in_the_summary(kept: Kept) -> None:
+    (kept.folder / "plain.ropeargs").unlink()
+
+    assert verdicts(kept.run().summary)["plain"] == "FAILED snapshot"
+
+
+@pytest.mark.parametrize(
+    "args", [("-k", "not test_snapshot"), (UPDATE,)], ids=["not-run", "update"]
+)
+def test_the_summary_is_the_same_where_nothing_is_compared(
+    kept: Kept, args: tuple[str, ...]
+) -> None:
+    kept.model("plain", PLAIN.replace("10000", "50000"))
+
+    found = verdicts(kept.run(*args).summary)
+
+    assert found == {"plain": "ok, no contract", "other": "ok, no contract"}
+
+
+def test_a_change_that_a_mark_expects_fails_no_model(kept: Kept) -> None:
+    kept.conftest(marked("plain", "xfail(reason='known')"))
+    kept.model("plain", PLAIN.replace("10000", "50000"))
+
+    run = kept.run(REPORT)
+
+    assert verdicts(run.summary)["plain"] == "ok, no contract"
+    assert run.reported("plain")["snapshot"] is None
+
+
+def test_the_report_has_what_changed(kept: Kept) -> None:
+    kept.model("plain", PLAIN.replace("10000", "50000"))
+
+    run = kept.run(REPORT)
+
+    assert run.reported("plain")["snapshot"] == run.text(item("plain"))
+    assert run.reported("other")["snapshot"] is None
 
 
 def test_the_diff_can_be_left_out(kept: Kept) -> None:

@@ -189,6 +189,7 @@ def facts(
         "findings": found,
         "contracts": contracts,
         "contracts_not_run": not_run,
+        "snapshot": None,
         "error": None,
     }
 

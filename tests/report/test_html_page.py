@@ -110,6 +110,14 @@ def test_every_finding_with_what_to_type() -> None:
         assert text in texts
 
 
+def test_a_changed_snapshot_fails_the_model_and_is_shown() -> None:
+    page = Page(render(report(model("a"), model("b", snapshot="--rotary-base 1 became 2"))))
+
+    assert page.attributes("data-model") == ["model-b", "model-a"]
+    assert "FAILED snapshot" in page.texts
+    assert "--rotary-base 1 became 2" in page.texts
+
+
 def test_way_of_a_value_from_the_flag_to_the_rotary_class() -> None:
     source = {"text": "--rotary-base 1", "flag": "--rotary-base", "dest": "base"}
     source |= {"attribute": "rotary_base", "argument": "theta"}
