@@ -102,6 +102,12 @@ def project_of(config: pytest.Config) -> Project:
     return config.stash[PROJECT]
 
 
+def knows_all_models(config: pytest.Config) -> bool:
+    """Return whether a run has the models that the ini file says: options may say otherwise."""
+    overridden = config.getoption("override_ini", None) or ()
+    return not any("rope_contract" in one for one in overridden)
+
+
 def no_definitions(config: pytest.Config) -> RopeContractError:
     """Return the error that a project has no definitions."""
     from pytest_ropecontract.errors import RopeContractError

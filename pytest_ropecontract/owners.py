@@ -11,7 +11,12 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_ropecontract.collection import DefinitionModule, options_of, project_of
+from pytest_ropecontract.collection import (
+    DefinitionModule,
+    knows_all_models,
+    options_of,
+    project_of,
+)
 from pytest_ropecontract.runs import COLLECTED, FINISHED
 
 if TYPE_CHECKING:
@@ -99,8 +104,7 @@ def _is_unused(config: pytest.Config, folder: Path, path: Path) -> bool:
 
 def _is_of_no_model(config: pytest.Config, path: Path) -> bool:
     """Return whether no model has a name; whatever else a run leaves out, it knows all models."""
-    overridden = config.getoption("override_ini", None) or ()
-    if not config.getoption("rope_contract") or any("rope_contract" in one for one in overridden):
+    if not config.getoption("rope_contract") or not knows_all_models(config):
         return False
     registry = project_of(config).registry
     files = [one.path.stem for one in registry.values() if one.path is not None]

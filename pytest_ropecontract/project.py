@@ -230,6 +230,18 @@ class Project:
         found = (*self._checkpoints.get(model, ()), *self._named_checkpoints[model])
         return tuple(dict.fromkeys(found))
 
+    def stray_checkpoints(self) -> tuple[list[files.Stray], int]:
+        """Return what lies in a checkpoint's place and is no model's, and how much more there is.
+
+        Raises:
+            RopeContractError: A hook names something that is no path.
+        """
+        models = {model: self.checkpoints(model) for model in self.registry}
+        # A definition that cannot be registered goes by another name.
+        paths = (definition.path for definition in self.registry.values())
+        stems = [path.stem for path in paths if path is not None]
+        return files.strays(self.settings.root, self.settings.checkpoints, models, stems)
+
     def check_checkpoints(self, model: str) -> tuple[Finding, ...]:
         """Return what the checkpoints of a model find on it.
 

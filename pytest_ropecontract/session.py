@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_ropecontract import arguments, collection, marks, uncollected, writing
+from pytest_ropecontract import arguments, collection, marks, paths, uncollected, writing
+from pytest_ropecontract.errors import RopeContractError, visible
 from pytest_ropecontract.megatron.selection import is_live
 from pytest_ropecontract.report import annotating, document, json, launches, terminal
 from pytest_ropecontract.suite.modules import modules_for
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MARKUP = {"fail": {"red": True}, "allowed": {"yellow": True}, "ok": {}, "head": {"bold": True}}
+# With -qq models are only counted.
+QUIET = -2
 
 
 class ContractSession:
@@ -124,11 +127,11 @@ class ContractSession:
         """Write the reports, once, after all items of all processes."""
         if hasattr(session.config, "workerinput") or session.config.getoption("collectonly"):
             return
-        paths = collection.options_of(self.config).reports
-        if not paths:
+        wanted = collection.options_of(self.config).reports
+        if not wanted:
             return
         report = json.document(self._surface_document(), self._models, self._launchers)
-        for path in paths:
+        for path in wanted:
             try:
                 writing.write(path, _rendered(report, path))
             except OSError as error:
@@ -187,8 +190,22 @@ class ContractSession:
         lines = terminal.summary_lines(self._models, width, verbosity) if self._models else []
         lines += terminal.omission_lines(self._models, width, verbosity)
         lines += terminal.launcher_lines(self._launchers, width, verbosity)
+        if verbosity > QUIET:
+            lines += self._stray_lines()
         for line, state in lines:
             terminalreporter.write_line(line, **MARKUP[state])
+
+    def _stray_lines(self) -> list[tuple[str, str]]:
+        """Say which checkpoints nothing is compared with."""
+        if not collection.knows_all_models(self.config):
+            return []
+        project = collection.project_of(self.config)
+        try:
+            strays, more = project.stray_checkpoints()
+        except RopeContractError:  # test_checkpoint says why
+            return []
+        shown = [(_in_a_line(project.shown(one.path)), one.near) for one in strays]
+        return terminal.stray_lines(shown, more)
 
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self, config: pytest.Config) -> None:
@@ -203,6 +220,11 @@ class ContractSession:
 def _is_expected(report: pytest.TestReport, facts: dict[str, Any]) -> bool:
     """Return whether all that an item has to say is a change that its mark ``xfail`` expects."""
     return report.skipped and facts["model"]["snapshot"] is not None
+
+
+def _in_a_line(path: str) -> str:
+    """Return a path as a terminal shows it: a file's name may hold anything."""
+    return visible(paths.printable(path)).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def _rendered(report: dict[str, Any], path: Path) -> str:

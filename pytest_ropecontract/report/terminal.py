@@ -215,6 +215,22 @@ def _launcher_table(rows: Sequence[Sequence[str]], width: int) -> list[tuple[str
     return lines
 
 
+def stray_lines(strays: Sequence[tuple[str, str | None]], more: int) -> list[tuple[str, str]]:
+    """Return one line for everything that lies in a checkpoint's place and is no model's.
+
+    Args:
+        strays: The paths as they are shown, each with the model that it may be meant for.
+        more: How many there are besides.
+    """
+    lines = [
+        f"checkpoint of no model: {path}" + ("" if near is None else f", did you mean {near}?")
+        for path, near in strays
+    ]
+    if more:
+        lines.append(f"and {more} more checkpoints of no model")
+    return [(line, "allowed") for line in lines]
+
+
 LOSSES = ("refused", "harmless", "guarded", "unguarded")
 
 

@@ -205,6 +205,83 @@ def test_hook_that_gives_something_else_is_told_once_by_every_item(
     assert told.count("which is no path") == 1
 
 
+STRAY = "checkpoint of no model: "
+
+
+def strays(done: Run) -> list[str]:
+    return [line.removeprefix(STRAY) for line in done.outlines if line.startswith(STRAY)]
+
+
+def test_a_checkpoint_of_no_model_is_told_with_the_model_that_it_may_be_meant_for(
+    plain: Project,
+) -> None:
+    publish(plain, "Plain")
+    publish(plain, "removed")
+
+    for args in ((), ("-n2",), ("-q",)):
+        assert strays(run(plain, *args)) == [
+            "tests/checkpoints/Plain.json, did you mean plain?",
+            "tests/checkpoints/removed.json",
+        ]
+
+
+def test_a_checkpoint_of_no_model_fails_nothing(plain: Project) -> None:
+    publish(plain, "Plain")
+
+    assert run(plain).ret == 0
+
+
+def test_checkpoints_of_models_are_not_told(plain: Project) -> None:
+    plain.model("other")
+    for name in ("plain", "plain@0905", "other", "named"):
+        publish(plain, name)
+    plain.conftest(
+        "def pytest_ropecontract_checkpoints(model): return 'tests/checkpoints/./named.json'"
+    )
+
+    assert strays(run(plain)) == []
+    assert strays(run(plain, "-k", "declared and other")) == []
+
+
+def test_the_checkpoint_of_a_definition_that_cannot_be_used_is_not_told(plain: Project) -> None:
+    plain.write("scripts/models/a b.py", "")
+    publish(plain, "a b")
+
+    assert strays(run(plain)) == []
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("--no-summary",),
+        ("-q", "--no-summary"),
+        ("-qq",),
+        ("--collect-only",),
+        ("-o", "rope_contract_models=scripts/models/p*.py"),
+    ],
+)
+def test_runs_that_do_not_tell_of_checkpoints_of_no_model(
+    plain: Project, args: tuple[str, ...]
+) -> None:
+    plain.model("other")
+    publish(plain, "othr")
+
+    assert strays(run(plain, *args)) == []
+
+
+def test_checkpoints_of_no_model_are_not_told_where_a_hook_fails(plain: Project) -> None:
+    plain.conftest("def pytest_ropecontract_checkpoints(model): return 5")
+    publish(plain, "other")
+
+    assert STRAY not in run(plain).out
+
+
+def test_a_checkpoint_of_no_model_is_one_line_whatever_its_name(plain: Project) -> None:
+    publish(plain, "a\nb\x1b[0m")
+
+    assert strays(run(plain)) == ["tests/checkpoints/a\\nb\\x1b[0m.json"]
+
+
 def link_in_a_circle(path: Path) -> None:
     path.unlink()
     path.symlink_to(path.name)

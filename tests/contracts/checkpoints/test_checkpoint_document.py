@@ -5,14 +5,23 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from ordinary_user import ordinary_user
 
 from pytest_ropecontract.contracts.checkpoints.document import CheckpointError, load
-from pytest_ropecontract.contracts.checkpoints.files import check_pattern, find
+from pytest_ropecontract.contracts.checkpoints.files import (
+    DEFAULT_PATTERNS,
+    check_pattern,
+    find,
+    strays,
+)
 from pytest_ropecontract.contracts.checkpoints.reader import load as load_checkpoint
 from pytest_ropecontract.errors import RopeContractError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 NAME = "tests/checkpoints/m.json"
 
@@ -185,3 +194,95 @@ def test_pattern_without_a_model() -> None:
         "rope_contract_checkpoints: 'config.json' does not contain {model}",
         "  remedy: for example tests/checkpoints/{model}.json",
     ]
+
+
+# Files in a model's place that are of none
+
+
+def stray_names(
+    root: Path, patterns: Sequence[str], models: Sequence[str]
+) -> dict[str, str | None]:
+    owned = find(root, patterns, models)
+    told, _ = strays(root, patterns, {one: owned.get(one, ()) for one in models}, ())
+    return {one.path.relative_to(root).as_posix(): one.near for one in told}
+
+
+def touch(root: Path, *paths: str) -> None:
+    for path in paths:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).touch()
+
+
+@pytest.mark.parametrize(
+    ("file", "near"),
+    [
+        ("Kimi-K2.json", "kimi-k2"),
+        ("Kimi-K2@0905.json", "kimi-k2"),
+        ("kimik2.json", "kimi-k2"),
+        ("deepseek.json", None),
+        # That one has its own.
+        ("glm45.json", None),
+        ("GLM4.json", "glm4"),
+    ],
+)
+def test_the_model_that_a_stray_may_be_meant_for(
+    tmp_path: Path, file: str, near: str | None
+) -> None:
+    touch(tmp_path, f"tests/checkpoints/{file}", "tests/checkpoints/glm4.json")
+
+    assert stray_names(tmp_path, DEFAULT_PATTERNS, ["kimi-k2", "glm4"]) == {
+        f"tests/checkpoints/{file}": near
+    }
+
+
+def test_a_folder_in_a_models_place_is_a_stray_where_it_could_be_read(tmp_path: Path) -> None:
+    touch(tmp_path, *(f"hub/{name}" for name in ("a/config.json", "b/config.json", "c/notes.txt")))
+    (tmp_path / "hub/d/snapshots").mkdir(parents=True)
+
+    assert list(stray_names(tmp_path, ["hub/{model}"], ["a"])) == ["hub/b", "hub/d"]
+
+
+def test_what_is_inside_of_a_models_folder_or_around_its_file_is_no_stray(tmp_path: Path) -> None:
+    touch(tmp_path, "hub/a/config.json", "hub/org/b.json", "hub/org/config.json")
+    patterns = ["hub/{model}", "hub/**/{model}.json", "hub/org/{model}.json"]
+
+    assert list(stray_names(tmp_path, patterns, ["a", "b"])) == ["hub/org/config.json"]
+
+
+def test_a_name_that_a_pattern_has_twice_is_the_same_in_both_places(tmp_path: Path) -> None:
+    touch(tmp_path, "c/a/a.json", "c/b/other.json", "c/b/b.json")
+
+    assert list(stray_names(tmp_path, ["c/{model}/{model}.json"], ["a"])) == ["c/b/b.json"]
+
+
+@pytest.mark.parametrize("pattern", ["{model}.json", "**/{model}.json", "*/{model}.json"])
+def test_without_a_folder_of_its_own_a_pattern_has_no_strays(tmp_path: Path, pattern: str) -> None:
+    touch(tmp_path, "package.json", "tests/package.json")
+
+    assert stray_names(tmp_path, [pattern], ["a"]) == {}
+
+
+def test_files_outside_of_the_project_are_no_strays(tmp_path: Path) -> None:
+    touch(tmp_path, "shared/b.json", "project/c/d.json")
+    root = tmp_path / "project"
+    patterns = [f"{tmp_path}/shared/{{model}}.json", "../shared/{model}.json"]
+
+    assert stray_names(root, patterns, ["a"]) == {}
+    assert list(stray_names(root, [f"{root}/c/{{model}}.json"], ["a"])) == ["c/d.json"]
+
+
+def test_the_same_file_by_another_name_is_no_stray(tmp_path: Path) -> None:
+    """As on a file system that ignores case, where a link stands for it here."""
+    touch(tmp_path, "c/a.json")
+    (tmp_path / "c/A.json").symlink_to("a.json")
+
+    assert stray_names(tmp_path, ["c/{model}.json"], ["a"]) == {}
+
+
+def test_of_many_strays_some_are_named_and_all_are_counted(tmp_path: Path) -> None:
+    touch(tmp_path, *(f"c/{number}.json" for number in range(3000)))
+
+    told, more = strays(tmp_path, ["c/{model}.json"], {"a": ()}, ())
+
+    assert len(told) < 50
+    assert len(told) + more == 3000
