@@ -16,7 +16,7 @@ import pytest
 from pytest_ropecontract import collection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
 ADDED = pytest.StashKey["Added"]()
@@ -63,7 +63,8 @@ def add(config: pytest.Config) -> None:
     whole = collection.project_file(config)
     if collection.options_of(config).settings.allowances and whole is not None:
         known.append(whole)
-    known = [path for path in dict.fromkeys(known) if not _is_refused(path, config)]
+    refused = _refused(config)
+    known = [path for path in dict.fromkeys(known) if not refused(path)]
     wanted = {*known, *(folder for path in known for folder in path.parents)}
     files: list[Path] = []
     folders: list[Path] = []
@@ -102,13 +103,17 @@ def keeps_test_module(path: Path, config: pytest.Config) -> bool:
     )
 
 
-def _is_refused(path: Path, config: pytest.Config) -> bool:
-    """Return whether ``--ignore`` or ``--ignore-glob`` names a file, or a folder above it."""
+def _refused(config: pytest.Config) -> Callable[[Path], bool]:
+    """Return what tells whether the command line ignores a file, or a folder above it."""
     folder = config.invocation_params.dir
     options = (config.getoption(name, None) or () for name in ("ignore", "ignore_glob"))
     # Path.resolve() would follow links, which pytest does not here.
     named, patterns = ([os.path.abspath(folder / one) for one in given] for given in options)  # noqa: PTH100  # see above
-    above = [str(one) for one in (path, *path.parents)] if named or patterns else []
-    return any(
-        one in named or any(fnmatchcase(one, pattern) for pattern in patterns) for one in above
-    )
+
+    def refuses(path: Path) -> bool:
+        return any(
+            one in named or any(fnmatchcase(one, pattern) for pattern in patterns)
+            for one in map(str, (path, *path.parents))
+        )
+
+    return refuses if named or patterns else lambda _: False

@@ -217,9 +217,7 @@ class _Reader:
             raise MalformedError(f"{where}.dest is {dest!r}")
         action = self.one_of(record, "action", ACTIONS, where)
         # There are nearly a thousand options, and most have only a default beside these.
-        default = record.get("default")
-        if type(default) not in SCALARS:
-            default = self.value(record, "default", where)
+        default = self.value(record, "default", where)
         if len(record) - ("default" in record) == REQUIRED_FIELDS:
             return OptionRecord(flags, dest, action, None, None, None, None, None, default)
         value_type = record.get("value_type")

@@ -664,20 +664,22 @@ def test_the_fixture_fails_with_why_a_launcher_was_stopped(project: Project) -> 
     assert "at: scripts/run.py:4" in run.out
 
 
-def test_the_fixture_fails_with_the_flags_that_a_launcher_lost(project: Project) -> None:
+def recorded_in_a_test(project: Project, body: str) -> Run:
+    """Run a test that records a shell launcher."""
     project.model("one", YARN)
-    shell(project, "python3 train.py\n--rotary-base 7\n")
+    shell(project, body)
     project.test("def test_it(rope_launch):\n    rope_launch.shell('scripts/run.sh')\n")
-    run = project.run_without("tests")
+    return project.run_without("tests")
+
+
+def test_the_fixture_fails_with_the_flags_that_a_launcher_lost(project: Project) -> None:
+    run = recorded_in_a_test(project, "python3 train.py\n--rotary-base 7\n")
 
     assert "scripts/run.sh: --rotary-base is run as a command" in run.out
 
 
 def test_the_fixture_does_not_send_a_failed_launcher_to_the_fixture(project: Project) -> None:
-    project.model("one", YARN)
-    shell(project, "exit 3\n")
-    project.test("def test_it(rope_launch):\n    rope_launch.shell('scripts/run.sh')\n")
-    run = project.run_without("tests")
+    run = recorded_in_a_test(project, "exit 3\n")
 
     assert "scripts/run.sh: exited with status 3" in run.out
     assert "record it in a test" not in run.out
