@@ -17,6 +17,7 @@ from benchmarks.measuring import EXAMPLE, Pair, in_turn, processor_time
 from pytest_ropecontract import marks
 from pytest_ropecontract.cli.project import in_session
 from pytest_ropecontract.collection import project_of
+from pytest_ropecontract.megatron.live import is_importable
 from pytest_ropecontract.omission.engine import OmissionEngine
 from pytest_ropecontract.omission.strategy import searched
 
@@ -29,19 +30,26 @@ if TYPE_CHECKING:
     from pytest_ropecontract.omission.units import Omission
     from pytest_ropecontract.project import Project
 
-SURFACE = "--rope-contract-surface=megatron-core-0.19.2"
+SURFACES = ("megatron-core-0.19.2", "live")
 
 
 def lines(*, quick: bool) -> Iterator[str]:
     """Measure, and yield what is printed."""
-    project, expectations = in_session(contracts, [SURFACE, str(EXAMPLE)])
-    rounds, examples = (1, 100) if quick else (7, 500)
-    ratios = []
-    for model in project.registry:
-        pair = measure(project, model, expectations.get(model, ()), rounds, examples)
-        ratios.append(pair.ratio)
-        yield f"{model:26}{pair.one * 1e6:6.0f} us{pair.other * 1e6:6.0f} us{pair.ratio:6.2f} times"
-    yield f"largest: {max(ratios):.2f} times, median: {statistics.median(ratios):.2f} times"
+    for surface in SURFACES:
+        if surface == "live" and not is_importable():
+            yield "live: not measured, Megatron is not installed"
+            continue
+        arguments = [f"--rope-contract-surface={surface}", str(EXAMPLE)]
+        project, expectations = in_session(contracts, arguments)
+        rounds, examples = (1, 100) if quick else (7, 500)
+        ratios = []
+        for model in project.registry:
+            pair = measure(project, model, expectations.get(model, ()), rounds, examples)
+            ratios.append(pair.ratio)
+            times = f"{pair.one * 1e6:6.0f} us{pair.other * 1e6:6.0f} us{pair.ratio:6.2f} times"
+            yield f"{model:26}{surface:22}{times}"
+        median = statistics.median(ratios)
+        yield f"{surface}: largest {max(ratios):.2f} times, median {median:.2f} times"
 
 
 def contracts(session: pytest.Session) -> tuple[Project, Mapping[str, Sequence[Expectation]]]:

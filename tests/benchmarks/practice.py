@@ -55,7 +55,7 @@ def lines(*, quick: bool) -> Iterator[str]:
         yield "not measured: Megatron is not installed"
         return
     project = load_project([EXAMPLE])
-    rounds, drawn = (2, 20) if quick else (7, 200)
+    rounds, drawn = (2, 20) if quick else (7, 40)
     surfaces = {
         "recorded": choose("megatron-core-0.19.2", EXAMPLE),
         "live": choose("live", EXAMPLE),

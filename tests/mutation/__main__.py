@@ -38,7 +38,8 @@ def main() -> int:
             run(name, folder, only)
         score = read(folder)
         tree = (folder / TREE).read_text("utf-8")
-        (HERE / f"{name}.md").write_text(report(name, score, tree), encoding="utf-8")
+        page = report(name, PARTS[name].code, score, tree)
+        (HERE / f"{name}.md").write_text(page, encoding="utf-8")
         without = [one for one in score.unnoticed if one not in score.reasons(name)]
         outdated = score.outdated(name)
         left += len(without) + len(outdated)

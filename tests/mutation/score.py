@@ -103,15 +103,15 @@ def _text(name: str, file: str, source: Path) -> str:
     return f"{file} {function} | {before} | {after}"
 
 
-def report(name: str, score: Score, tree: str) -> str:
-    """Return the score of a part as a page of Markdown."""
+def report(name: str, code: str, score: Score, tree: str) -> str:
+    """Return the score of a part, whose code is in a folder, as a page of Markdown."""
     reasons = score.reasons(name)
     total = sum(score.counts.values(), Counter())
     lines = [
         f"# What the tests of {name} notice",
         "",
         f"Made by `tox -e mutation -- {name}` of the code that is `{tree}` by",
-        f"`git rev-parse HEAD:{PACKAGE}/{name}`. A mutant is one small change of a function; it is",
+        f"`git rev-parse HEAD:{PACKAGE}/{code}`. A mutant is one small change of a function; it is",
         "killed where a test of the same part fails. What is decorated, and what stands outside of",
         f"functions, is not changed. The reasons are those in `{name}.toml`.",
         "",

@@ -16,61 +16,75 @@ COPIED = ("pytest_ropecontract", "tests", "example_project")
 class Part(NamedTuple):
     """What is changed, and which tests are to notice it."""
 
-    tests: str
+    code: str
+    """A folder of the package."""
+    tests: tuple[str, ...]
+    """Folders and files of the tests."""
     skipped: tuple[str, ...] = ()
     """Tests that cost seconds where those beside them cost milliseconds, or that see mutmut."""
     untouched: tuple[str, ...] = ()
-    """Files that only tests with a live Megatron run."""
+    """Files that are a part of their own, or that only tests with a live Megatron run."""
 
 
+SLOW_CONTRACTS = (
+    "contracts/checkpoints/test_checkpoint_excerpt.py::test_what_is_written_is_what_was_kept",
+    "contracts/checkpoints/test_checkpoint_excerpt.py::test_no_document_is_read_otherwise_as_an_excerpt",
+    "contracts/checkpoints/test_checkpoint_excerpt.py::test_excerpt_of_an_excerpt_is_the_same",
+    "contracts/checkpoints/test_checkpoint_comparison.py::test_any_document_against_anything_that_is_built",
+    "contracts/checkpoints/test_checkpoint_comparison.py::test_every_difference_has_a_size_of_its_own",
+    "contracts/checkpoints/test_checkpoint_reader.py::test_no_document_breaks_the_reader",
+)
 PARTS = {
     "rope": Part(
         "rope",
+        ("rope",),
         (
-            "test_resolution.py::test_any_command_line_is_built_or_refused",
-            "test_resolution.py::TestBeforeTheCorrection",
-            "test_frequencies.py::TestImpossible::test_the_widest_head_is_computed",
+            "rope/test_resolution.py::test_any_command_line_is_built_or_refused",
+            "rope/test_resolution.py::TestBeforeTheCorrection",
+            "rope/test_frequencies.py::TestImpossible::test_the_widest_head_is_computed",
         ),
     ),
     "omission": Part(
-        "omissions",
+        "omission",
+        ("omissions",),
         (
-            *("test_soundness.py", "test_planted.py", "test_public.py"),
-            "test_engine.py::test_any_subset_is_resolved_as_from_scratch",
-            "test_engine.py::test_what_the_parser_demands_is_refused_where_it_is_lost",
-            "test_strategy.py::test_something_is_left_out_and_draws_differ",
+            "omissions/test_soundness.py",
+            "omissions/test_planted.py",
+            "omissions/test_public.py",
+            "omissions/test_engine.py::test_any_subset_is_resolved_as_from_scratch",
+            "omissions/test_engine.py::test_what_the_parser_demands_is_refused_where_it_is_lost",
+            "omissions/test_strategy.py::test_something_is_left_out_and_draws_differ",
             # Hypothesis shrinks nothing here.
-            "test_strategy.py::test_shrinks_to_what_matters",
-            "test_strategy.py::test_counterexample_is_shown_in_words",
+            "omissions/test_strategy.py::test_shrinks_to_what_matters",
+            "omissions/test_strategy.py::test_counterexample_is_shown_in_words",
         ),
     ),
     "contracts": Part(
         "contracts",
-        (
-            "checkpoints/test_checkpoint_excerpt.py::test_what_is_written_is_what_was_kept",
-            "checkpoints/test_checkpoint_excerpt.py::test_no_document_is_read_otherwise_as_an_excerpt",
-            "checkpoints/test_checkpoint_excerpt.py::test_excerpt_of_an_excerpt_is_the_same",
-            "checkpoints/test_checkpoint_comparison.py::test_any_document_against_anything_that_is_built",
-            "checkpoints/test_checkpoint_comparison.py::test_every_difference_has_a_size_of_its_own",
-            "checkpoints/test_checkpoint_reader.py::test_no_document_breaks_the_reader",
-        ),
+        ("contracts",),
+        SLOW_CONTRACTS,
+        ("arity/*", "checkpoints/*"),
     ),
+    "arity": Part("contracts/arity", ("contracts",), SLOW_CONTRACTS),
+    "checkpoints": Part("contracts/checkpoints", ("contracts",), SLOW_CONTRACTS),
     "megatron": Part(
         "megatron",
+        ("megatron",),
         (
-            "test_comparison.py::test_no_change_is_overlooked",
-            "test_comparison.py::test_no_missing_record_is_overlooked",
-            "test_hostile_surfaces.py",
+            "megatron/test_comparison.py::test_no_change_is_overlooked",
+            "megatron/test_comparison.py::test_no_missing_record_is_overlooked",
+            "megatron/test_hostile_surfaces.py",
         ),
         ("recording/*", "live.py", "machine.py"),
     ),
     "definitions": Part(
         "definitions",
+        ("definitions",),
         (
-            "test_import.py",
-            "test_callable_source.py::test_environment_that_was_asked_for_is_recorded",
-            "test_python_script.py::test_environment_that_was_asked_for_is_recorded",
-            "test_python_script.py::test_environment_that_the_script_set_itself_is_not_recorded",
+            "definitions/test_import.py",
+            "definitions/test_callable_source.py::test_environment_that_was_asked_for_is_recorded",
+            "definitions/test_python_script.py::test_environment_that_was_asked_for_is_recorded",
+            "definitions/test_python_script.py::test_environment_that_the_script_set_itself_is_not_recorded",
         ),
     ),
 }
@@ -91,7 +105,7 @@ def run(name: str, folder: Path, names: list[str]) -> None:
 
 def tree(name: str) -> str:
     """Return what git calls the code of a part, with ``-dirty`` where files differ from it."""
-    code = f"pytest_ropecontract/{name}"
+    code = f"pytest_ropecontract/{PARTS[name].code}"
     found = _git("rev-parse", "--short=12", f"HEAD:{code}") or "without history"
     return f"{found}-dirty" if _git("status", "--porcelain", code) else found
 
@@ -105,15 +119,15 @@ def _git(*arguments: str) -> str:
 def settings(name: str) -> str:
     """Return the settings of mutmut for one part."""
     part = PARTS[name]
-    tests = f"tests/{part.tests}"
+    code = f"pytest_ropecontract/{part.code}"
     several = {
-        "only_mutate": [f"pytest_ropecontract/{name}/*"],
-        "do_not_mutate": [f"pytest_ropecontract/{name}/{file}" for file in part.untouched],
+        "only_mutate": [f"{code}/*"],
+        "do_not_mutate": [f"{code}/{file}" for file in part.untouched],
         "also_copy": ["example_project"],
         "pytest_add_cli_args": ["--hypothesis-seed=0", "--hypothesis-profile=mutants"],
         "pytest_add_cli_args_test_selection": [
-            tests,
-            *(f"--deselect={tests}/{test}" for test in part.skipped),
+            *(f"tests/{test}" for test in part.tests),
+            *(f"--deselect=tests/{test}" for test in part.skipped),
         ],
     }
     lines = ["[mutmut]", "source_paths = pytest_ropecontract"]
