@@ -41,6 +41,18 @@ class DefinitionModule(pytest.Module):
 
     model_names: tuple[str, ...] = ()
 
+    def istestfunction(self, obj: object, name: str) -> bool:
+        """Return whether a function of the suite checks one of the models at all.
+
+        pytest makes items of those that do, which is most of what collecting costs.
+        """
+        return super().istestfunction(obj, name) and self._concerns_any(name)
+
+    def _concerns_any(self, function: str) -> bool:
+        if not self.model_names:
+            return True
+        return any(_concerns(self.config, function, model) for model in self.model_names)
+
     def collect(self) -> list[pytest.Item | pytest.Collector]:
         """Return the items, without those of contracts that a model does not have."""
         return [item for item in super().collect() if _applies(item)]
@@ -145,23 +157,27 @@ def launchers_by_path(config: pytest.Config) -> dict[Path, list[Launcher]]:
 
 
 def _applies(item: pytest.Item | pytest.Collector) -> bool:
-    """Return whether a model has what an item checks; most items every model has."""
+    """Return whether a model has what an item checks."""
     callspec = getattr(item, "callspec", None)
     model = callspec.params.get("rope_model") if callspec is not None else None
     name = getattr(item, "originalname", None)
-    if name == "test_snapshot":
-        return options_of(item.config).keeps_snapshots
-    if model is None or name not in ("test_checkpoint", "test_arity"):
-        return True
-    from pytest_ropecontract.errors import RopeContractError
+    return model is None or name is None or _concerns(item.config, name, model)
 
-    project = project_of(item.config)
-    if name == "test_arity":
-        return project.may_have_adapter(model)
-    try:
-        return bool(project.checkpoints(model))
-    except RopeContractError:
-        return True  # the item says why
+
+def _concerns(config: pytest.Config, function: str, model: str) -> bool:
+    """Return whether a model has what a function checks; most functions concern every model."""
+    if function == "test_snapshot":
+        return options_of(config).keeps_snapshots
+    if function == "test_arity":
+        return project_of(config).may_have_adapter(model)
+    if function == "test_checkpoint":
+        from pytest_ropecontract.errors import RopeContractError
+
+        try:
+            return bool(project_of(config).checkpoints(model))
+        except RopeContractError:
+            return True  # the item says why
+    return True
 
 
 def _registry(config: pytest.Config, given: Options) -> Registry:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import functools
 import math
 import types
 import typing
@@ -236,10 +237,16 @@ def read(args: Sequence[Any], kwargs: Mapping[str, Any], where: str = "") -> Exp
             origin=where,
             remedy='name what is expected, for example rope_expect("yarn", 4096, 32, 1)',
         )
-    hints = get_type_hints(RopeConfig)
+    hints = _hints()
     for name, value in fields.items():
         _check_type(name, value, hints[name], where)
     return Expectation(fields, models, declared, where)
+
+
+@functools.cache
+def _hints() -> dict[str, Any]:
+    """Return the types of the fields: evaluated once, since a project may have many marks."""
+    return get_type_hints(RopeConfig)
 
 
 _MODELS = 'name models or globs of them, for example models=["kimi-k2", "kimi-k25*"]'
