@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import fnmatch
 import glob
 import os
 import re
@@ -63,18 +64,43 @@ def find(root: Path, patterns: Sequence[str], models: Iterable[str]) -> dict[str
         models: All names.
     """
     owners: dict[str, str] = {}
-    for model in models:
-        for pattern in patterns:
-            named = pattern.replace(MODEL, glob.escape(model))
-            matching = glob.glob(named, root_dir=root, recursive=True)  # noqa: PTH207  # absolute, too
-            for path in matching:
-                known = owners.get(path)
-                if known is None or len(known) < len(model):
-                    owners[path] = model
+    names = frozenset(models)
+    for pattern in patterns:
+        for path, model in _named_by(root, pattern, names):
+            known = owners.get(path)
+            if known is None or len(known) < len(model):
+                owners[path] = model
     found: dict[str, tuple[Path, ...]] = {}
     for path, model in sorted(owners.items()):
         found[model] = (*found.get(model, ()), root / path)
     return found
+
+
+def _named_by(root: Path, pattern: str, names: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """Yield what matches a pattern with a model's name in the model's place, with the name."""
+    folder, slash, file = pattern.rpartition("/")
+    before, _, after = file.partition(MODEL)
+    if glob.has_magic(before + after) and MODEL not in folder + after and "[" not in file:
+        # Else the folder would be listed for every name.
+        anyone = folder + slash + re.sub(r"\*+", "*", file.replace(MODEL, "*"))
+        for path in glob.iglob(anyone, root_dir=root, recursive=True):  # noqa: PTH207  # as below
+            for model in _names_in(path.rpartition("/")[2], before, after, names):
+                yield path, model
+        return
+    for model in names:
+        named = pattern.replace(MODEL, glob.escape(model))
+        for path in glob.iglob(named, root_dir=root, recursive=True):  # noqa: PTH207  # absolute, too
+            yield path, model
+
+
+def _names_in(file: str, before: str, after: str, names: frozenset[str]) -> Iterator[str]:
+    """Yield the names that stand in a file's, between what matches two globs."""
+    for start in range(len(file)):
+        if not fnmatch.fnmatchcase(file[:start], before):
+            continue
+        for stop in range(start + 1, len(file) + 1):
+            if file[start:stop] in names and fnmatch.fnmatchcase(file[stop:], after):
+                yield file[start:stop]
 
 
 def strays(

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import glob
+import itertools
 import json
 import os
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from ordinary_user import ordinary_user
 
 from pytest_ropecontract.contracts.checkpoints.document import CheckpointError, load
@@ -166,6 +171,37 @@ def test_file_belongs_to_the_longest_name(folder: Path) -> None:
             "kimi-k2-thinking": ["kimi-k2-thinking.json"],
             "kimi-k25": ["kimi-k25.json"],
         }
+
+
+WORDS = st.text("a.@", min_size=1, max_size=3).filter(lambda word: word.strip("."))
+
+
+@given(
+    st.lists(WORDS, max_size=6),
+    st.lists(WORDS.filter(lambda word: word[0] != "."), min_size=1, max_size=4, unique=True),
+    st.lists(st.sampled_from(("{model}", "*", "?", "a", ".", "**", "[a.]")), max_size=4),
+    st.sampled_from(("", "{model}/", "*/", "**/", "a/")),
+)
+def test_files_are_found_as_globs_of_every_name_find_them(
+    files: list[str], models: list[str], pieces: list[str], folder: str
+) -> None:
+    pattern = f"{folder}{{model}}" + "".join(pieces)
+    with tempfile.TemporaryDirectory() as scratch:
+        root = Path(scratch)
+        for parent in (root, root / "a", root / "a./b"):
+            parent.mkdir(parents=True, exist_ok=True)
+        for parent, name in itertools.product((root, root / "a", root / "a./b"), files):
+            if not (parent / name).exists():
+                (parent / name).touch()
+        owners: dict[str, str] = {}
+        for model in sorted(models, key=len):
+            named = pattern.replace("{model}", model)
+            matching = glob.glob(named, root_dir=root, recursive=True)  # noqa: PTH207  # as find()
+            owners.update(dict.fromkeys((str(root / path) for path in matching), model))
+
+        found = find(root, [pattern], models)
+
+        assert {str(path): model for model, paths in found.items() for path in paths} == owners
 
 
 def test_absolute_pattern(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
