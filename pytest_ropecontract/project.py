@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
 import re
@@ -124,6 +123,7 @@ class Project:
         self._read_checkpoints: dict[Path, Checkpoint | CheckpointError] = {}
         self._pipeline: Pipeline | None = None
         self._expanded: dict[str, Expansion | DefinitionError] = {}
+        self._stated: dict[str, dict[str, str]] = {}
         self._examined = functools.lru_cache(KEPT)(self._examine)
         self._resolved = functools.lru_cache(KEPT)(self._resolve)
         self._searched: dict[str, tuple[tuple[Any, ...], Search]] = {}
@@ -181,16 +181,20 @@ class Project:
     def _examine(self, model: str) -> Examination:
         definition = self.registry[model]
         path = None if definition.path is None else self._relative(definition.path)
-        if model not in self._expanded:
-            try:
-                self._expanded[model] = definition.expand()
-            except DefinitionError as error:
-                self._expanded[model] = error
-        expansion = self._expanded[model]
+        expansion = self._expansion(model)
         if isinstance(expansion, DefinitionError):
             return Examination(model, path, expansion)
         found = self.examine_argv(model, expansion.argv)
         return dataclasses.replace(found, path=path, expansion=expansion)
+
+    def _expansion(self, model: str) -> Expansion | DefinitionError:
+        """Return what a model expands to, or why it does not; it is expanded once."""
+        if model not in self._expanded:
+            try:
+                self._expanded[model] = self.registry[model].expand()
+            except DefinitionError as error:
+                self._expanded[model] = error
+        return self._expanded[model]
 
     def examine_argv(self, name: str, argv: Sequence[str]) -> Examination:
         """Return everything that is known of tokens; an error is part of it.
@@ -473,12 +477,21 @@ class Project:
 
     def _siblings(self, model: str) -> dict[str, dict[str, str]]:
         """Return the values of RoPE flags of the models whose names begin with the same word."""
-        found = {}
-        for name in self.registry:
-            if name != model and _first_word(name) == _first_word(model):
-                with contextlib.suppress(RopeContractError):  # its own items say why
-                    found[name] = values_of(units_of(self.pipeline, self.expand(name)))
-        return found
+        word = _first_word(model)
+        return {
+            name: self._values_of(name)
+            for name in self.registry
+            if name != model and _first_word(name) == word
+        }
+
+    def _values_of(self, model: str) -> dict[str, str]:
+        """Return the values that a model gives to RoPE flags, by dest; it is asked for once."""
+        if model not in self._stated:
+            found = self._expansion(model)
+            # Of one that cannot be expanded its own items say why.
+            argv = () if isinstance(found, DefinitionError) else found.argv
+            self._stated[model] = values_of(units_of(self.pipeline, argv))
+        return self._stated[model]
 
     def may_have_adapter(self, model: str) -> bool:
         """Return whether a model's definition mentions ``--spec``, or states what it unpacks.

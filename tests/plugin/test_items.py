@@ -47,6 +47,24 @@ def test_definition_is_expanded_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert calls == ["one", "other"]
 
 
+def test_a_family_is_expanded_once_for_the_omissions_of_all_its_models(tmp_path: Path) -> None:
+    registry, calls = Registry(tmp_path), []
+
+    def broken() -> str:
+        calls.append("kimi-broken")
+        raise ValueError
+
+    for name in ("kimi-one", "kimi-other", "glm"):
+        registry.add(name, lambda name=name: calls.append(name) or PLAIN)
+    registry.add("kimi-broken", broken)
+    whole = projects.Project(projects.Settings(tmp_path, "0.19.2"), registry)
+
+    searches = [whole.search_omissions(name, [], 0, None) for name in ("kimi-one", "kimi-other")]
+
+    assert None not in searches
+    assert sorted(calls) == ["kimi-broken", "kimi-one", "kimi-other"]
+
+
 def test_items_are_under_the_definitions_file(project: Project) -> None:
     project.model("kimi-k2")
 
