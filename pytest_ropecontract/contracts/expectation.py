@@ -6,6 +6,7 @@ import dataclasses
 import difflib
 import functools
 import math
+import sys
 import types
 import typing
 from dataclasses import dataclass, field
@@ -14,19 +15,19 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 from pytest_ropecontract.contracts.findings import Finding, plain
 from pytest_ropecontract.errors import RopeContractError
 from pytest_ropecontract.rope import effect
-from pytest_ropecontract.rope.config import DERIVED_FIELDS, FIELDS, RopeConfig
+from pytest_ropecontract.rope.config import FIELDS, RopeConfig
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_ropecontract.rope.resolution import Resolution, Source
 
-TYPE_NAMES = {
-    "bool": "True or False",
-    "float": "a number",
-    "int": "a whole number",
-    "str": "a text",
-    "tuple": "a list of whole numbers",
+TYPE_NAMES: dict[type, str] = {
+    bool: "True or False",
+    float: "a number",
+    int: "a whole number",
+    str: "a text",
+    tuple: "a list of whole numbers",
 }
 # Where None is a value: nothing is divided, no layer is skipped.
 OPTIONAL = ("seq_len_interpolation_factor", "no_rope_layers")
@@ -69,25 +70,26 @@ class Expectation:
 
     def check(self, model: str, resolution: Resolution) -> tuple[Finding, ...]:
         """Return a finding for every field that differs or is not declared."""
-        if resolution.rope is None:
-            message = resolution.refused.message if resolution.refused else "nothing is built"
+        refused = resolution.refused
+        if refused is not None:
             return (
                 Finding(
                     "expectation",
                     model,
-                    f"expected {self.text()}, but nothing is built: {message}",
+                    f"expected {self.text()}, but nothing is built: {refused.message}",
                     remedy="correct what is refused; the contract is checked after that",
                 ),
             )
-        findings = []
+        built, findings = resolution.built, []
         for name, expected in self.fields.items():
-            actual = getattr(resolution.rope, name)
+            actual = getattr(built, name)
+            # What follows from other fields has no source, and no flag could declare it.
             source = resolution.sources.get(name)
             if not equal(expected, actual):
-                size = self._size(name, resolution.rope)
+                size = self._size(name, built)
                 differs = self._differs(model, name, expected, actual, source)
                 findings.append(dataclasses.replace(differs, effect=size))
-            elif self.declared and name not in DERIVED_FIELDS and not _is_declared(source, actual):
+            elif self.declared and source is not None and not _is_declared(source, actual):
                 findings.append(self._implicit(model, name, actual, source))
         return tuple(findings)
 
@@ -145,18 +147,17 @@ class Expectation:
         kept = {one: changes[one] for one in changes if one in effect.FACTORS}
         return dataclasses.replace(derived, **kept)
 
-    def _implicit(self, model: str, name: str, actual: Any, source: Source | None) -> Finding:
-        origin = source.origin if source else "constructor-default"
-        text = source.text if source else "a constant of the class"
+    def _implicit(self, model: str, name: str, actual: Any, source: Source) -> Finding:
         return Finding(
             "implicit-field",
             model,
-            f"{name} is {plain(actual)} as expected, but no flag declares it ({origin}: {text})",
+            f"{name} is {plain(actual)} as expected, but no flag declares it "
+            f"({source.origin}: {source.text})",
             field=name,
             expected=self.fields[name],
             actual=actual,
-            origin=origin,
-            source=text,
+            origin=source.origin,
+            source=source.text,
             remedy=f"{_declaring(source, actual)}, or accept the default with declared=False",
         )
 
@@ -172,11 +173,9 @@ def _declaring(source: Source | None, value: Any) -> str:
     return f"declare {source.flag} {plain(value)} in the definition"
 
 
-def _is_declared(source: Source | None, value: Any) -> bool:
-    if value is None or value is False:
-        # No flag states that something is off or absent.
-        return True
-    return source is not None and source.origin == "declared"
+def _is_declared(source: Source, value: Any) -> bool:
+    # No flag states that something is off or absent.
+    return value is None or value is False or source.origin == "declared"
 
 
 def equal(expected: Any, actual: Any) -> bool:
@@ -184,7 +183,10 @@ def equal(expected: Any, actual: Any) -> bool:
     if isinstance(expected, bool) or isinstance(actual, bool):
         return expected is actual
     if isinstance(expected, int | float) and isinstance(actual, int | float):
-        return math.isclose(expected, actual, rel_tol=1e-9, abs_tol=0.0)
+        try:
+            return math.isclose(expected, actual, rel_tol=1e-9, abs_tol=0.0)
+        except OverflowError:  # a whole number beyond all floats
+            return expected == actual
     if isinstance(expected, list | tuple) and isinstance(actual, list | tuple):
         return len(expected) == len(actual) and all(
             equal(one, other) for one, other in zip(expected, actual, strict=True)
@@ -192,7 +194,7 @@ def equal(expected: Any, actual: Any) -> bool:
     return bool(expected == actual)
 
 
-def read(args: Sequence[Any], kwargs: Mapping[str, Any], where: str = "") -> Expectation:
+def read(args: Sequence[Any], kwargs: Mapping[str, Any], where: str) -> Expectation:
     """Read the arguments of a ``rope_expect`` mark.
 
     Raises:
@@ -277,31 +279,27 @@ def _check_type(name: str, value: Any, hint: Any, where: str) -> None:
                 remedy=f"write one of them, for example rope_expect({name}={_literal(choices[0])})",
             )
         return
-    allowed = choices if isinstance(hint, types.UnionType) else (hint,)
-    names = {getattr(typing.get_origin(one) or one, "__name__", str(one)) for one in allowed}
-    if value is None and "NoneType" in names:
+    if value is None:
         return
-    given = type(value).__name__
-    fits = (
-        given in names
-        or (given == "int" and "float" in names)
-        or (given == "list" and "tuple" in names)
-    )
-    if isinstance(value, float) and "int" in names and value.is_integer():
-        fits = True
-    if fits and "tuple" in names:
-        fits = all(type(one) is int for one in value)
-    if isinstance(value, float) and not math.isfinite(value):
-        fits = False
-    if not fits:
-        wanted = " or ".join(sorted(TYPE_NAMES.get(n, n) for n in names - {"NoneType"}))
+    # Every other field holds values of one type, or None.
+    (wanted,) = (typing.get_origin(one) or one for one in choices if one is not types.NoneType)
+    if not _fits(value, wanted):
         raise ExpectationError(
-            f"rope_expect: {name} is {value!r}, not {wanted}",
+            f"rope_expect: {name} is {value!r}, not {TYPE_NAMES[wanted]}",
             origin=where,
-            remedy=f"write {wanted}, or None where nothing may read the field"
-            if "NoneType" in names
-            else f"write {wanted}",
+            remedy=f"write {TYPE_NAMES[wanted]}, or None where nothing may read the field",
         )
+
+
+def _fits(value: Any, wanted: type) -> bool:
+    given = type(value)
+    if wanted is tuple:
+        return given in (list, tuple) and all(type(one) is int for one in value)
+    if isinstance(value, int | float) and not abs(value) <= sys.float_info.max:
+        return False
+    if wanted is int and isinstance(value, float):
+        return value.is_integer()
+    return given is wanted or (given is int and wanted is float)
 
 
 def _literal(value: Any) -> str:

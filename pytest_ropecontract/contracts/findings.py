@@ -110,10 +110,8 @@ WHOLE_BELOW = 2**53
 
 def becomes_yarn(factor: Any, beta_fast: Any, beta_slow: Any) -> str:
     """Say that a model becomes YaRN, and which one, in the words of every rule that finds it."""
-    shown = repr(float(factor)) if isinstance(factor, int | float) else plain(factor)
-    return (
-        f"becomes yarn (factor {shown}, beta_fast {plain(beta_fast)}, beta_slow {plain(beta_slow)})"
-    )
+    betas = f"beta_fast {plain(beta_fast)}, beta_slow {plain(beta_slow)}"
+    return f"becomes yarn (factor {float(factor)!r}, {betas})"
 
 
 def plain(value: Any) -> str:

@@ -80,7 +80,7 @@ def check(
             source=source.text if source else None,
             details=details,
             argv=launched.argv,
-            effect=effect.compare(launched.rope, defined.rope).text,
+            effect=_size(launched.rope, defined.rope),
             launcher=named.launcher,
             remedy=f"launch the flags of {named.model} without a change, or define what is "
             "launched under a name of its own and name that in rope_contract_launchers",
@@ -122,7 +122,7 @@ def unreached(
         actual=getattr(launched.rope, first),
         details=tuple(_flags(meant, launched)),
         argv=launched.argv,
-        effect=effect.compare(launched.built, meant.built).text,
+        effect=_size(launched.built, meant.built),
         launcher=named.launcher,
         remedy="set it before the flags are expanded, or pass the flag itself",
     )
@@ -135,6 +135,13 @@ def differing(one: RopeConfig, other: RopeConfig) -> tuple[str, ...]:
     return (*stated, *(name for name in changed if name in DERIVED_FIELDS))
 
 
+def _size(one: RopeConfig, other: RopeConfig) -> str | None:
+    try:
+        return effect.compare(one, other).text
+    except ValueError:  # its values lead to no frequencies
+        return None
+
+
 def _value(rope: RopeConfig, name: str) -> str:
     value = getattr(rope, name)
     return "read by nothing" if value is None else plain(value)
@@ -143,7 +150,7 @@ def _value(rope: RopeConfig, name: str) -> str:
 def _told(resolution: Resolution, name: str) -> str:
     source = resolution.sources.get(name)
     origin = "" if source is None else f" ({source.origin})"
-    return f"{_value(resolution.rope, name)}{origin}" if resolution.rope else "nothing"
+    return f"{_value(resolution.built, name)}{origin}"
 
 
 def _flags(first: Resolution, second: Resolution) -> Iterable[str]:

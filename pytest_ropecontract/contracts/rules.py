@@ -221,8 +221,8 @@ def rotates(finding: Finding, resolution: Resolution) -> bool:
 
 
 def _states_the_same(one: Occurrence, other: Occurrence) -> bool:
-    if not one.values or not other.values:
-        return (one.flag, one.values) == (other.flag, other.values)
+    if not (one.values or other.values):
+        return one.flag == other.flag
     return equal([number(value) for value in one.values], [number(v) for v in other.values])
 
 

@@ -72,6 +72,19 @@ def test_a_covered_finding_is_allowed_with_its_reason():
 
 
 @pytest.mark.parametrize(
+    ("models", "covered"), [("scripts/*", True), ("one", True), ("two", False), ("None", False)]
+)
+def test_a_line_may_name_a_launcher(models: str, covered: bool):
+    finding = Finding("launcher-override", "one", "m", launcher="scripts/run.sh")
+
+    assert Allowance(models, "launcher-override", "a try").covers(finding) == covered
+
+
+def test_a_model_alone_has_no_launcher_that_a_line_could_name():
+    assert not Allowance("None", "implicit-yarn", "a try").covers(YARN)
+
+
+@pytest.mark.parametrize(
     "finding",
     [
         Finding("implicit-yarn", "glm4.7-flash", "another model"),

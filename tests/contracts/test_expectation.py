@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -9,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import MEGATRON
 
-from pytest_ropecontract.contracts.demands import of_expectation
 from pytest_ropecontract.contracts.expectation import Expectation, ExpectationError, equal, read
 from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineSettings
 from pytest_ropecontract.rope.config import FIELDS
@@ -18,6 +18,7 @@ from pytest_ropecontract.rope.resolution import Resolution, resolve
 if TYPE_CHECKING:
     from pytest_ropecontract.contracts.findings import Finding
 
+WHERE = "test_x.py:5"
 STOCK = Pipeline(MEGATRON, PipelineSettings())
 SIZES = "--num-layers 4 --hidden-size 64 --num-attention-heads 4 --swiglu"
 GPT = f"{SIZES} --position-embedding-type rope"
@@ -26,7 +27,7 @@ YARN = f"{SIZES} --position-embedding-type yarn --rotary-base 150000 --yarn-beta
 
 class TestReading:
     def test_four_values_by_position(self):
-        assert read(("yarn", 4096, 32, 1), {}).fields == {
+        assert read(("yarn", 4096, 32, 1), {}, WHERE).fields == {
             "kind": "yarn",
             "original_max_position_embeddings": 4096,
             "beta_fast": 32,
@@ -34,24 +35,24 @@ class TestReading:
         }
 
     def test_other_fields_by_name(self):
-        expectation = read(("rope",), {"rotary_base": 1e6, "rope_scaling": None})
+        expectation = read(("rope",), {"rotary_base": 1e6, "rope_scaling": None}, WHERE)
 
         assert expectation.fields == {"kind": "rope", "rotary_base": 1e6, "rope_scaling": None}
 
     def test_a_contract_demands_declared_values_unless_it_says_otherwise(self):
-        assert read(("rope",), {}).declared is True
-        assert read(("rope",), {"declared": False}).declared is False
+        assert read(("rope",), {}, WHERE).declared is True
+        assert read(("rope",), {"declared": False}, WHERE).declared is False
 
     @pytest.mark.parametrize(
         ("models", "expected"),
         [(None, ()), ("a-*", ("a-*",)), (["a", "b"], ("a", "b")), (("a",), ("a",))],
     )
     def test_models_are_names_and_globs(self, models: Any, expected: tuple[str, ...]):
-        assert read(("rope",), {"models": models}).models == expected
+        assert read(("rope",), {"models": models}, WHERE).models == expected
 
     @pytest.mark.parametrize("field", [n for n in FIELDS if n not in {"kind", "attention"}])
     def test_every_field_can_be_expected_to_be_unused(self, field: str):
-        assert read((), {field: None}).fields == {field: None}
+        assert read((), {field: None}, WHERE).fields == {field: None}
 
     @pytest.mark.parametrize(
         ("field", "value"),
@@ -70,7 +71,7 @@ class TestReading:
         ],
     )
     def test_values_of_the_fields_type_are_taken(self, field: str, value: Any):
-        assert read((), {field: value}).fields == {field: value}
+        assert read((), {field: value}, WHERE).fields == {field: value}
 
 
 ERRORS: dict[str, tuple[tuple[Any, ...], dict[str, Any], list[str]]] = {
@@ -93,6 +94,16 @@ ERRORS: dict[str, tuple[tuple[Any, ...], dict[str, Any], list[str]]] = {
             f"  fields: {', '.join(FIELDS)}",
         ],
     ),
+    "misspelt switch": (
+        ("yarn",),
+        {"declare": False},
+        [
+            "rope_expect has no field 'declare'",
+            "  at: test_x.py:5",
+            f"  fields: {', '.join(FIELDS)}",
+            "  remedy: did you mean declared?",
+        ],
+    ),
     "misspelt option": (
         ("yarn",),
         {"model": "a"},
@@ -106,7 +117,11 @@ ERRORS: dict[str, tuple[tuple[Any, ...], dict[str, Any], list[str]]] = {
     "unknown kind": (
         ("ntk",),
         {},
-        ["rope_expect: kind is 'ntk', not one of rope, yarn, mrope, none", "  at: test_x.py:5"],
+        [
+            "rope_expect: kind is 'ntk', not one of rope, yarn, mrope, none",
+            "  at: test_x.py:5",
+            '  remedy: write one of them, for example rope_expect(kind="rope")',
+        ],
     ),
     "kind of another type": (
         (["yarn"],),
@@ -153,6 +168,26 @@ ERRORS: dict[str, tuple[tuple[Any, ...], dict[str, Any], list[str]]] = {
         (),
         {"rotary_dim": float("inf")},
         ["rope_expect: rotary_dim is inf, not a whole number", "  at: test_x.py:5"],
+    ),
+    "number beyond all floats": (
+        (),
+        {"rotary_base": 10**400},
+        [f"rope_expect: rotary_base is 1{'0' * 400}, not a number", "  at: test_x.py:5"],
+    ),
+    "whole number beyond all floats": (
+        (),
+        {"rotary_dim": -(10**400)},
+        [f"rope_expect: rotary_dim is -1{'0' * 400}, not a whole number", "  at: test_x.py:5"],
+    ),
+    "text for a list": (
+        (),
+        {"mrope_section": "16"},
+        ["rope_expect: mrope_section is '16', not a list of whole numbers", "  at: test_x.py:5"],
+    ),
+    "list of truths": (
+        (),
+        {"mrope_section": [True]},
+        ["rope_expect: mrope_section is [True], not a list of whole numbers", "  at: test_x.py:5"],
     ),
     "number for a truth": (
         (),
@@ -231,11 +266,15 @@ def test_a_contract_that_cannot_be_read_says_why(
     args: tuple[Any, ...], kwargs: dict[str, Any], lines: list[str]
 ):
     with pytest.raises(ExpectationError) as caught:
-        read(args, kwargs, "test_x.py:5")
+        read(args, kwargs, WHERE)
 
     text = str(caught.value).splitlines()
     assert text[: len(lines)] == lines
     assert text[-1].startswith("  remedy: ")
+
+
+def test_the_largest_number_of_all_can_be_expected():
+    assert read((), {"rotary_base": sys.float_info.max}, WHERE).fields["rotary_base"] > 1e308
 
 
 @pytest.mark.parametrize(
@@ -252,7 +291,7 @@ def test_a_contract_that_cannot_be_read_says_why(
 def test_a_contract_is_shown_as_it_is_written(
     args: tuple[Any, ...], kwargs: dict[str, Any], text: str
 ):
-    assert read(args, kwargs).text() == text
+    assert read(args, kwargs, WHERE).text() == text
 
 
 class TestComparing:
@@ -266,6 +305,7 @@ class TestComparing:
             (None, None),
             ("yarn", "yarn"),
             (True, True),
+            (10**400, 10**400),
         ],
     )
     def test_the_same_meaning_is_equal(self, expected: Any, actual: Any):
@@ -285,6 +325,9 @@ class TestComparing:
             ("rope", "yarn"),
             ("1", 1),
             (float("nan"), float("nan")),
+            (10**400, 10**400 + 1),
+            (10**400, 1.0),
+            (10**400, float("inf")),
         ],
     )
     def test_another_meaning_differs(self, expected: Any, actual: Any):
@@ -297,7 +340,7 @@ class TestComparing:
 
 
 def check(argv: str, *args: Any, **kwargs: Any) -> tuple[Finding, ...]:
-    return read(args, kwargs, "test_x.py:5").check("m", resolution(argv))
+    return read(args, kwargs, WHERE).check("m", resolution(argv))
 
 
 def resolution(argv: str) -> Resolution:
@@ -352,6 +395,43 @@ class TestChecking:
         )
         assert size(factor, magnitude=1.0)[0].endswith("cosine and sine x1.347")
 
+    def test_size_of_a_kind_is_that_of_all_that_is_expected(self):
+        yarn = {
+            "kind": "yarn",
+            "original_max_position_embeddings": 4096,
+            "beta_fast": 32,
+            "beta_slow": 1,
+            "rotary_scaling_factor": 32,
+            "round_to_int": True,
+        }
+
+        effects = {one.field: one.effect for one in check(GPT, **yarn)}
+
+        assert effects["kind"] is not None
+        # 0.1 ln 32 + 1 is 1.347, and what is built does not multiply.
+        assert effects["kind"].endswith("; cosine and sine x0.7426")
+
+    def test_size_of_another_field_is_that_of_it_alone(self):
+        both = check(GPT, rotary_base=50000, rotary_interleaved=True)
+        alone = [*check(GPT, rotary_base=50000), *check(GPT, rotary_interleaved=True)]
+
+        assert [one.effect for one in both] == [one.effect for one in alone]
+
+    @pytest.mark.parametrize(
+        ("argv", "expected", "remedy"),
+        [
+            (GPT, {"rope_scaling": True}, "declare --use-rope-scaling, "),
+            (f"{GPT} --use-rope-scaling", {"rope_scaling": False}, "remove --use-rope-scaling, "),
+            (GPT, {"returns": 2}, "change the flags that decide what is built, "),
+        ],
+    )
+    def test_what_to_declare_where_a_field_differs(
+        self, argv: str, expected: dict[str, Any], remedy: str
+    ):
+        (finding,) = check(argv, **expected)
+
+        assert str(finding.remedy).startswith(remedy)
+
     def test_every_field_that_differs_is_found(self):
         findings = check(YARN, "rope", beta_fast=1, rotary_base=150000)
 
@@ -383,7 +463,7 @@ class TestChecking:
                 "with declared=False"
             ),
         ]
-        assert finding.status == "fail"
+        assert (finding.field, finding.status) == ("beta_slow", "fail")
 
     def test_a_matching_default_passes_where_the_contract_accepts_it(self):
         assert check(YARN, "yarn", beta_slow=1, declared=False) == ()
@@ -424,7 +504,7 @@ class TestChecking:
 
     def test_a_pinned_value_is_not_declared(self):
         pinned = Pipeline(MEGATRON, PipelineSettings(pins={"rotary_base": 5}))
-        expectation = read((), {"rotary_base": 5})
+        expectation = read((), {"rotary_base": 5}, WHERE)
 
         (finding,) = expectation.check("m", resolve(pinned, GPT.split()))
 
@@ -433,13 +513,13 @@ class TestChecking:
     def test_where_nothing_is_built_nothing_is_as_expected(self):
         (finding,) = check(f"{GPT} --rope-type yarn", "rope")
 
-        assert (finding.rule, finding.message) == (
-            "expectation",
+        assert finding.text().splitlines() == [
             (
-                'expected rope_expect("rope"), but nothing is built: Common attention only support '
-                'rope_type="rope", but got yarn.'
+                'expectation: m: expected rope_expect("rope"), but nothing is built: Common '
+                'attention only support rope_type="rope", but got yarn.'
             ),
-        )
+            "  remedy:   correct what is refused; the contract is checked after that",
+        ]
 
     def test_without_a_place_the_test_is_named_in_general(self):
         (finding,) = Expectation({"kind": "yarn"}).check("m", resolution(GPT))
@@ -448,10 +528,3 @@ class TestChecking:
             "declare --position-embedding-type yarn in the definition, "
             "or correct the expectation in the test"
         )
-
-
-@pytest.mark.parametrize(
-    "demanded", [{"kind": "yarn"}, {"rotary_base": None}], ids=["no factor", "no base"]
-)
-def test_demand_from_which_no_frequencies_follow_has_no_rotation(demanded: dict[str, Any]):
-    assert of_expectation(Expectation(demanded), resolve(STOCK, GPT.split()).built).rotation is None

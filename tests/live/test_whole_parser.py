@@ -111,7 +111,7 @@ def failures(argv: list[str], *args: Any, **kwargs: Any) -> list[tuple[str, str 
     resolution = resolve(whole(), argv)
     findings = [*rules.check("m", resolution, whole())]
     if args or kwargs:
-        findings += read(args, kwargs).check("m", resolution)
+        findings += read(args, kwargs, __name__).check("m", resolution)
     return [(one.rule, one.origin) for one in findings if one.status == "fail"]
 
 

@@ -78,7 +78,7 @@ def reread(text: str) -> list[Expectation]:
     """Read the lines of a remedy as Python does, with the checks that a mark goes through."""
 
     def rope_expect(*args: Any, **kwargs: Any) -> Expectation:
-        return read(args, kwargs)
+        return read(args, kwargs, "planted")
 
     lines = dict.fromkeys(re.findall(r"@(rope_expect\(.*\))", text))
     return [eval(line, {"rope_expect": rope_expect}) for line in lines]

@@ -72,7 +72,8 @@ def test_imported_and_raw_mark_are_the_same(arguments: tuple, keywords: dict) ->
     raw = pytest.mark.rope_expect(*arguments, **keywords)
 
     assert imported.name == raw.name == "rope_expect"
-    assert read(imported.args, imported.kwargs) == read(raw.args, raw.kwargs)
+    one, other = (read(mark.args, mark.kwargs, "test_x.py") for mark in (imported, raw))
+    assert one == other
 
 
 def test_none_is_expected_where_it_is_given(models: Project) -> None:
