@@ -201,6 +201,11 @@ class TestDetails:
     ):
         assert of_flags(only(f"{GPT} {argv}", f"{GPT} {definition}")) == lines
 
+    def test_the_first_flag_of_all_is_told_as_well(self):
+        assert of_flags(only(f"--rotary-base 5 {GPT}", GPT)) == [
+            "flags: nothing -> --rotary-base 5"
+        ]
+
     def test_a_flag_that_a_parser_drops_rotates_nothing(self):
         finding = only(f"{GPT} --rotary-base 5 --rotary-bas 7 --zzz 1", GPT, DROPPING)
 

@@ -8,7 +8,7 @@ import pytest
 from strategies import MEGATRON
 
 from pytest_ropecontract.contracts import rules
-from pytest_ropecontract.contracts.findings import RULES, Finding, plain
+from pytest_ropecontract.contracts.findings import RULES, Finding
 from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineSettings
 from pytest_ropecontract.megatron.recorded import RecordedMegatron
 from pytest_ropecontract.megatron.surface_files import load_shipped
@@ -320,6 +320,9 @@ class TestUnknownFlags:
         (finding,) = of("rejected-flag", f"{GPT} --zzz")
 
         assert finding.message == "megatron-core-0.19.2 has no flag --zzz"
+        assert finding.remedy == (
+            "remove the flag, or add it to the parser (rope_contract_arguments)"
+        )
 
     def test_where_unknown_flags_are_dropped_it_says_so(self):
         (finding,) = of("dropped-flag", f"{MLA} --rope-type yarn --beta-fast 1", DROPPING)
@@ -360,6 +363,16 @@ class TestUnknownFlags:
             "argument --rotary-base: expected one argument"
         )
         assert finding.flag == "--rotary-base"
+
+    @pytest.mark.parametrize("flag", ["--save-interval", "--persistent-save-interval"])
+    def test_a_flag_of_two_spellings_is_named_as_it_is_written(self, flag: str):
+        """The parser's message has both, with a slash between them."""
+        (finding,) = of("rejected-flag", f"{GPT} {flag} often")
+
+        assert finding.message.endswith(
+            "argument --save-interval/--persistent-save-interval: invalid int value: 'often'"
+        )
+        assert finding.flag == f"{flag} often"
 
     def test_a_refused_line_has_its_unknown_flags_named_too(self):
         findings = of("rejected-flag", f"{GPT} --beta-fast 1 --rotary-base 1e6")
@@ -460,6 +473,11 @@ class TestRepeatedFlag:
         )
         assert (finding.expected, finding.actual, finding.status) == ("5", "7", "fail")
 
+    def test_a_flag_without_its_value_beside_one_with_it_fails(self):
+        (finding,) = of("repeated-flag", f"{GPT} --rotary-base --rotary-base 5")
+
+        assert (finding.expected, finding.actual) == ("--rotary-base", "5")
+
     def test_two_flags_of_one_dest_fail(self):
         yarn = f"{SIZES} --position-embedding-type yarn --yarn-correction-range-round-to-int"
 
@@ -481,6 +499,25 @@ class TestRepeatedFlag:
         pipeline = Pipeline(MEGATRON, PipelineSettings(base_args=("--rotary-base", "5")))
 
         assert of("repeated-flag", f"{GPT} --rotary-base 7", pipeline) == []
+
+
+class TestRotates:
+    """Whether the flag of a finding has to do with RoPE."""
+
+    @pytest.mark.parametrize(
+        ("more", "rotates"),
+        [
+            ("--rotary-base 5 --rotary-base 7", True),
+            ("--kv-channels 16 --kv-channels 8", True),
+            ("--lr 1 --lr 2", False),
+            ("--lr 1 --lr 2 --rotary-base 5", False),
+        ],
+    )
+    def test_it_does_where_its_dest_decides_what_is_rotated(self, more: str, *, rotates: bool):
+        resolution = resolve(STOCK, f"{GPT} {more}".split())
+        (finding,) = of("repeated-flag", f"{GPT} {more}")
+
+        assert rules.rotates(finding, resolution) is rotates
 
 
 class TestSpacedToken:
@@ -514,22 +551,3 @@ def test_the_most_important_comes_first():
         "implicit-field",
     ]
     assert set(order) <= set(RULES)
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (32.0, "32"),
-        (0.707, "0.707"),
-        (1.8738542, "1.87385"),
-        (1e6, "1000000"),
-        (1e300, "1e+300"),
-        (float("nan"), "nan"),
-        (True, "True"),
-        ([16, 24.0], "16 24"),
-        ("yarn", "yarn"),
-        (None, "None"),
-    ],
-)
-def test_values_are_written_as_a_flag_would(value: Any, text: str):
-    assert plain(value) == text
