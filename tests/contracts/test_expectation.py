@@ -92,6 +92,7 @@ ERRORS: dict[str, tuple[tuple[Any, ...], dict[str, Any], list[str]]] = {
             "rope_expect has no field 'zzz'",
             "  at: test_x.py:5",
             f"  fields: {', '.join(FIELDS)}",
+            "  remedy: name one of the fields above",
         ],
     ),
     "misspelt switch": (
@@ -222,12 +223,20 @@ ERRORS: dict[str, tuple[tuple[Any, ...], dict[str, Any], list[str]]] = {
     "twice": (
         ("yarn",),
         {"kind": "yarn"},
-        ["rope_expect gives 'kind' by position and by name", "  at: test_x.py:5"],
+        [
+            "rope_expect gives 'kind' by position and by name",
+            "  at: test_x.py:5",
+            "  remedy: give it once",
+        ],
     ),
     "declared as text": (
         ("yarn",),
         {"declared": "no"},
-        ["rope_expect: declared is 'no', not True or False", "  at: test_x.py:5"],
+        [
+            "rope_expect: declared is 'no', not True or False",
+            "  at: test_x.py:5",
+            "  remedy: write declared=False to accept a default, or leave it out",
+        ],
     ),
     "declared as number": (
         ("yarn",),

@@ -80,6 +80,20 @@ def test_a_sound_definition_has_nothing_that_fails(argv: str):
     assert failing(argv) == []
 
 
+@pytest.mark.parametrize(
+    ("argv", "pipeline"),
+    [
+        (f"{MLA} --rotary-bas 5 stray --mscale 1 --mscale 2 --use-rope-scaling", STOCK),
+        (f"{MLA} --rotary-bas 5 --rope-type yarn 6", DROPPING),
+        (f"{GPT} --rotary-base 1e6", STOCK),
+        (f"{GPT} --rope-type yarn", STOCK),
+        (f"{SIZES} --position-embedding-type yarn --use-rotary-position-embeddings", STOCK),
+    ],
+)
+def test_every_finding_is_of_its_model(argv: str, pipeline: Pipeline):
+    assert {finding.model for finding in check([*argv.split(), ""], pipeline)} == {"m"}
+
+
 class TestImplicitYarn:
     def test_a_config_class_fills_it_in(self):
         (finding,) = of("implicit-yarn", f"{MLA} --rotary-scaling-factor 40")
@@ -250,6 +264,9 @@ class TestInertFlag:
     def test_a_value_that_is_read_is_silent(self, argv: str):
         assert of("inert-flag", argv) == []
 
+    def test_the_first_flag_of_all_is_the_definitions(self):
+        assert len(of("inert-flag", f"--rotary-scaling-factor 40 {GPT}")) == 1
+
     def test_base_args_are_not_the_definitions_fault(self):
         pipeline = Pipeline(MEGATRON, PipelineSettings(base_args=("--rotary-scaling-factor", "4")))
 
@@ -331,7 +348,15 @@ class TestUnknownFlags:
             "dropped-flag: m: --beta-fast 1 is dropped: megatron-core-0.19.2 has no flag "
             "--beta-fast, did you mean --yarn-beta-fast?"
         )
-        assert finding.status == "fail"
+        assert (finding.flag, finding.status) == ("--beta-fast 1", "fail")
+
+    def test_a_dropped_flag_is_to_be_written_as_the_nearest(self):
+        (finding,) = of("dropped-flag", f"{MLA} --rotary-bas 5", DROPPING)
+
+        assert finding.remedy == (
+            "write --rotary-base 5, remove the flag, or add it to the parser "
+            "(rope_contract_arguments): as it is, the value never reaches the model"
+        )
 
     @pytest.mark.parametrize(
         ("pipeline", "rule"), [(STOCK, "rejected-flag"), (DROPPING, "dropped-flag")]
@@ -340,6 +365,8 @@ class TestUnknownFlags:
         (finding,) = of(rule, f"{GPT} --rotary-base 5 6", pipeline)
 
         assert finding.message == "the token '6' belongs to no flag"
+        assert finding.flag == "6"
+        assert finding.remedy == "remove it, or quote the value that it was part of"
 
     def test_an_added_flag_is_known(self, folder: Path):
         pipeline = framework(folder, arguments=("rule_frame:options",))
@@ -354,6 +381,9 @@ class TestUnknownFlags:
             "argument --rotary-base: invalid int value: '1e6'"
         )
         assert finding.flag == "--rotary-base 1e6"
+        assert finding.remedy == (
+            "correct the value; run with this version to see Megatron's own usage text"
+        )
 
     def test_a_flag_without_its_value_is_rejected(self):
         (finding,) = of("rejected-flag", f"{GPT} --rotary-base --rotary-percent 1.0")
