@@ -263,10 +263,15 @@ def _implicit_yarn(model: str, resolution: Resolution) -> Iterator[Finding]:
     source = resolution.sources.get("kind")
     if rope is None or rope.kind != "yarn" or source is None or source.origin == "declared":
         return
-    flag = source.flag or "--rope-type"
-    remedy = f"declare {flag} yarn, or {flag} rope where the checkpoint uses plain RoPE"
+    if source.flag is None:
+        remedy = "no flag of this Megatron sets it: add one with rope_contract_arguments"
+    else:
+        remedy = (
+            f"declare {source.flag} yarn, or {source.flag} rope where the checkpoint uses "
+            "plain RoPE"
+        )
     if rope.attention == "mla":
-        remedy += " (plain RoPE under MLA also needs --no-rope-fusion)"
+        remedy += f" (plain RoPE under MLA also needs {NO_FUSION})"
     yield Finding(
         "implicit-yarn",
         model,

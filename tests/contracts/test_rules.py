@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from strategies import MEGATRON
+from strategies import MEGATRON, SURFACE
 
 from pytest_ropecontract.contracts import rules
 from pytest_ropecontract.contracts.findings import RULES, Finding
@@ -35,6 +35,13 @@ def stretch(args):
 
 def divide(args):
     args.rotary_base = args.rotary_base / 1
+
+def narrow(args):
+    args.kv_channels = 8
+
+def widen(args):
+    args.kv_channels = 16
+    args.rotary_base = 10000
 
 def overwrite(args):
     args.rotary_base = 10000
@@ -128,6 +135,17 @@ class TestImplicitYarn:
         assert finding.remedy == (
             "declare --position-embedding-type yarn, or --position-embedding-type rope where the "
             "checkpoint uses plain RoPE"
+        )
+
+    def test_where_the_parser_has_no_flag_for_it_one_is_to_be_added(self):
+        options = tuple(one for one in SURFACE.options if one.dest != "rope_type")
+        megatron = RecordedMegatron(SURFACE._replace(options=options))
+
+        (finding,) = of("implicit-yarn", MLA, Pipeline(megatron, PipelineSettings()))
+
+        assert finding.remedy == (
+            "no flag of this Megatron sets it: add one with rope_contract_arguments "
+            "(plain RoPE under MLA also needs --no-rope-fusion)"
         )
 
     @pytest.mark.parametrize("kind", ["rope", "yarn"])
@@ -442,6 +460,18 @@ class TestConfigRefused:
 
         assert (finding.message, finding.status) == (message, "fail")
 
+    @pytest.mark.parametrize(
+        ("argv", "fix"),
+        [
+            (f"{GPT} --multi-latent-attention --rope-type rope", "declare --no-rope-fusion"),
+            (f"{MLA} --rope-type rope --group-query-attention", "correct the flags that it names"),
+        ],
+    )
+    def test_what_to_do_about_it(self, argv: str, fix: str):
+        (finding,) = of("config-refused", argv)
+
+        assert finding.remedy == f"{fix}: no training run can start from these flags"
+
     def test_what_is_built_is_silent(self):
         assert of("config-refused", f"{MLA} --rope-type rope") == []
 
@@ -468,7 +498,18 @@ class TestOverwrittenFlag:
                 "or declare the value that is used"
             ),
         ]
-        assert (finding.field, finding.status) == ("rotary_base", "fail")
+        assert (finding.field, finding.flag, finding.status) == (
+            "rotary_base",
+            "--rotary-base 50000",
+            "fail",
+        )
+
+    def test_what_is_put_back_hides_nothing_that_is_not(self, folder: Path):
+        pipeline = framework(folder, defaults=("rule_frame:narrow", "rule_frame:widen"))
+
+        found = of("overwritten-flag", f"{GPT} --kv-channels 16 --rotary-base 5", pipeline)
+
+        assert [one.flag for one in found] == ["--rotary-base 5"]
 
     @pytest.mark.parametrize("argv", [GPT, f"{GPT} --rotary-base 10000"])
     def test_filling_in_or_writing_the_same_is_silent(self, folder: Path, argv: str):
@@ -498,10 +539,22 @@ class TestRepeatedFlag:
     def test_two_values_fail(self):
         (finding,) = of("repeated-flag", f"{GPT} --rotary-base 5 --rotary-base 7")
 
-        assert finding.message == (
-            "--rotary-base 5 is given first, then --rotary-base 7; the last one is used"
-        )
-        assert (finding.expected, finding.actual, finding.status) == ("5", "7", "fail")
+        assert finding.text().splitlines() == [
+            (
+                "repeated-flag: m: --rotary-base 5 is given first, then --rotary-base 7; "
+                "the last one is used"
+            ),
+            "  expected: 5",
+            "  actual:   7",
+            "  origin:   declared (--rotary-base 7)",
+            "  remedy:   remove --rotary-base 5, which is not used, or --rotary-base 7",
+        ]
+        assert (finding.flag, finding.status) == ("--rotary-base 7", "fail")
+
+    def test_of_several_values_all_are_told(self):
+        (finding,) = of("repeated-flag", f"{GPT} --mrope-section 1 2 --mrope-section 3 4")
+
+        assert (finding.expected, finding.actual) == ("1 2", "3 4")
 
     def test_a_flag_without_its_value_beside_one_with_it_fails(self):
         (finding,) = of("repeated-flag", f"{GPT} --rotary-base --rotary-base 5")
@@ -557,12 +610,14 @@ class TestSpacedToken:
         assert finding.message == (
             "token 11, 'a module', has white space inside: on a command line it becomes 2 tokens"
         )
+        assert finding.remedy == "write it as 2 tokens: ['a', 'module']"
         assert (finding.flag, finding.status) == ("a module", "fail")
 
     def test_an_empty_token_vanishes(self):
         (finding,) = of("spaced-token", [*GPT.split(), "--spec", ""])
 
-        assert finding.message == ("token 11, '', is empty: on a command line it becomes 0 tokens")
+        assert finding.message == "token 11, '', is empty: on a command line it becomes 0 tokens"
+        assert finding.remedy == "remove it"
 
     def test_plain_tokens_are_silent(self):
         assert of("spaced-token", [*GPT.split(), "--spec", "a", "module"]) == []
