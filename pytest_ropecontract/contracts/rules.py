@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_ropecontract.contracts.expectation import equal
 from pytest_ropecontract.contracts.findings import Finding, becomes_yarn, plain
 from pytest_ropecontract.megatron.pipeline import VALIDATE_ARGS
-from pytest_ropecontract.rope.config import DERIVED_FIELDS, FIELDS
+from pytest_ropecontract.rope.config import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -294,13 +294,14 @@ def _inert_flags(model: str, resolution: Resolution) -> Iterator[Finding]:
         if dest in resolution.reads:
             continue
         given = resolution.parsed.parsed.get(dest)
-        used, name = _used_instead(dest, rope)
+        name = _used_instead(dest, rope)
+        if name is None:
+            used, source, instead = NEUTRAL.get(dest), None, ""
+        else:
+            used, source = getattr(rope, name), resolution.sources[name]
+            instead = f"; {name} is {plain(used)} ({source.origin}: {source.text})"
         harmless = equal(given, used)
         built = rope.rotary_class or "no rotary embedding"
-        instead = "" if name is None or used is None else f"; {name} is {plain(used)}"
-        source = resolution.sources.get(name) if name else None
-        if source is not None and used is not None:
-            instead += f" ({source.origin}: {source.text})"
         yield Finding(
             "inert-flag",
             model,
@@ -324,13 +325,9 @@ def _instead_of_inert(rope: RopeConfig, *, harmless: bool) -> str:
     return "remove the flag, or use the one that this attention reads"
 
 
-def _used_instead(dest: str, rope: RopeConfig) -> tuple[Any, str | None]:
-    """Return the value that is used where a flag was meant to set one, and its field."""
-    for name in ROPE_DESTS[dest]:
-        value = getattr(rope, name)
-        if value is not None:
-            return value, name
-    return NEUTRAL.get(dest), None
+def _used_instead(dest: str, rope: RopeConfig) -> str | None:
+    """Return the field whose value is used where a flag was meant to set one, or None."""
+    return next((name for name in ROPE_DESTS[dest] if getattr(rope, name) is not None), None)
 
 
 def _implicit_fields(model: str, resolution: Resolution, pipeline: Pipeline) -> Iterator[Finding]:
@@ -340,7 +337,8 @@ def _implicit_fields(model: str, resolution: Resolution, pipeline: Pipeline) -> 
     for name in FIELDS:
         source = resolution.sources.get(name)
         value = getattr(rope, name)
-        if source is None or name in DERIVED_FIELDS or source.origin in ("declared", "pinned"):
+        # What follows from other fields has no source.
+        if source is None or source.origin in ("declared", "pinned"):
             continue
         if name == "kind" and value == "yarn":
             # The rule implicit-yarn says it already.

@@ -293,6 +293,9 @@ class TestInertFlag:
     def test_where_nothing_rotates_that_is_what_to_change(self):
         (finding,) = of("inert-flag", f"{SIZES} --rotary-base 500000")
 
+        assert finding.message == (
+            "--rotary-base 500000 is read by nothing that is built (no rotary embedding)"
+        )
         assert finding.remedy == "add --position-embedding-type rope, or remove the flag"
 
 

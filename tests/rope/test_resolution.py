@@ -14,7 +14,7 @@ from pytest_ropecontract.definitions import Registry
 from pytest_ropecontract.megatron.framework import PipelineCallError
 from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineSettings
 from pytest_ropecontract.megatron.recorded import RecordedMegatron
-from pytest_ropecontract.rope.config import FIELDS, RopeConfig
+from pytest_ropecontract.rope.config import DERIVED_FIELDS, FIELDS, RopeConfig
 from pytest_ropecontract.rope.resolution import ORIGINS, Refused, Resolution, resolve
 
 EXAMPLE = Path(__file__).parents[2] / "example_project"
@@ -801,6 +801,17 @@ def test_any_command_line_is_built_or_refused(argv: list[str]):
 
         assert (resolution.rope is None) is (resolution.refused is not None)
         assert resolution.rope is None or isinstance(resolution.rope, RopeConfig)
+
+
+@given(argvs(most=3))
+@settings(max_examples=50)
+def test_every_value_has_a_source_but_for_those_that_follow_from_others(argv: list[str]):
+    for base in (GPT, MLA, YARN):
+        resolution = resolve(STOCK, [*base.split(), *argv])
+        used = {name for name in FIELDS if getattr(resolution.rope, name, None) is not None}
+
+        assert used - DERIVED_FIELDS <= resolution.sources.keys()
+        assert not DERIVED_FIELDS & resolution.sources.keys()
 
 
 def test_the_same_argv_resolves_to_the_same():
