@@ -804,7 +804,7 @@ def test_any_command_line_is_built_or_refused(argv: list[str]):
 
 
 @given(argvs(most=3))
-@settings(max_examples=50)
+@settings(max_examples=25)
 def test_every_value_has_a_source_but_for_those_that_follow_from_others(argv: list[str]):
     for base in (GPT, MLA, YARN):
         resolution = resolve(STOCK, [*base.split(), *argv])
