@@ -347,8 +347,7 @@ def _implicit_fields(model: str, resolution: Resolution, pipeline: Pipeline) -> 
             continue
         # Where the parser leaves a value to the config, that of the namespace is None.
         used = resolution.parsed.namespace.get(source.dest)
-        used = value if used is None and source.origin == "config-default" else used
-        flag = _stating_flag(pipeline, source.dest, used)
+        flag = _stating_flag(pipeline, source.dest, value if used is None else used)
         if flag is None:
             continue
         yield Finding(

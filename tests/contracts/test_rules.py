@@ -167,6 +167,21 @@ class TestImplicitField:
             "rotary_percent": "declare it: --rotary-percent 1",
         }
 
+    def test_the_flag_states_what_the_parser_has_and_not_what_follows_from_it(self):
+        """Half of a head of 16 elements is rotated."""
+        (finding,) = [
+            one
+            for one in of("implicit-field", f"{GPT} --rotary-percent 0.5")
+            if one.field == "rotary_dim"
+        ]
+
+        assert (finding.actual, finding.remedy) == (8, "declare it: --kv-channels 16")
+
+    def test_another_kind_than_yarn_is_noted(self):
+        fields = self.fields(SIZES)
+
+        assert fields == {"kind": "declare it: --position-embedding-type learned_absolute"}
+
     def test_it_is_a_note(self):
         assert {finding.status for finding in of("implicit-field", GPT)} == {"note"}
 
@@ -220,7 +235,7 @@ class TestInertFlag:
             "  origin:   constructor-default (RotaryEmbedding.rope_scaling_factor)",
             "  remedy:   remove the flag, or use the one that this attention reads",
         ]
-        assert finding.status == "fail"
+        assert (finding.flag, finding.status) == ("--rotary-scaling-factor 32", "fail")
 
     @pytest.mark.parametrize("flag", ["--rotary-scaling-factor", "--rope-scaling-factor"])
     def test_the_value_that_is_used_anyway_is_a_note(self, flag: str):
