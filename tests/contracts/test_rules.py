@@ -188,12 +188,18 @@ class TestImplicitField:
     def test_a_declared_field_is_silent(self):
         assert self.fields(f"{GPT} --rotary-base 10000 --kv-channels 16 --rotary-percent 1.0") == {}
 
-    def test_the_message_names_the_origin(self):
+    def test_it_says_where_the_value_comes_from(self):
         finding = of("implicit-field", GPT)[0]
 
-        assert finding.message == (
-            "rotary_base is 10000 and not declared (parser-default: default of --rotary-base)"
-        )
+        assert finding.text().splitlines() == [
+            (
+                "implicit-field: m: rotary_base is 10000 and not declared "
+                "(parser-default: default of --rotary-base)"
+            ),
+            "  actual:   10000",
+            "  origin:   parser-default (default of --rotary-base)",
+            "  remedy:   declare it: --rotary-base 10000",
+        ]
 
     def test_what_no_flag_can_state_is_silent(self):
         """Stock Megatron has no flag for YaRN's betas under MLA."""
