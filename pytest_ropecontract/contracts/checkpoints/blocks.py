@@ -52,14 +52,12 @@ class Surroundings:
     Attributes:
         holder: The object that the block is in.
         path: Where that is, with a dot at the end, or nothing.
-        model_type: The model type that it states, or an empty text.
         base_key: The key beside the block that states its base.
         longrope_names: Whether this model type calls longrope ``yarn``.
     """
 
     holder: Mapping[str, Any]
     path: str = ""
-    model_type: str = ""
     base_key: str = "rope_theta"
     longrope_names: bool = False
 

@@ -16,7 +16,7 @@ from pytest_ropecontract.contracts.checkpoints.folders import CONFIG_FILE, SNAPS
 from pytest_ropecontract.errors import RopeContractError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 MODEL = "{model}"
 DEFAULT_PATTERNS = ("tests/checkpoints/{model}.json", "tests/checkpoints/{model}@*.json")
@@ -64,19 +64,18 @@ def find(root: Path, patterns: Sequence[str], models: Iterable[str]) -> dict[str
         models: All names.
     """
     owners: dict[str, str] = {}
-    names = frozenset(models)
+    # Of names that are equally long, the first.
+    ranks = {model: (len(model), -index) for index, model in enumerate(models)}
     for pattern in patterns:
-        for path, model in _named_by(root, pattern, names):
-            known = owners.get(path)
-            if known is None or len(known) < len(model):
-                owners[path] = model
+        for path, model in _named_by(root, pattern, ranks.keys()):
+            owners[path] = max(owners.get(path, model), model, key=ranks.__getitem__)
     found: dict[str, tuple[Path, ...]] = {}
     for path, model in sorted(owners.items()):
         found[model] = (*found.get(model, ()), root / path)
     return found
 
 
-def _named_by(root: Path, pattern: str, names: frozenset[str]) -> Iterator[tuple[str, str]]:
+def _named_by(root: Path, pattern: str, names: Collection[str]) -> Iterator[tuple[str, str]]:
     """Yield what matches a pattern with a model's name in the model's place, with the name."""
     folder, slash, file = pattern.rpartition("/")
     before, _, after = file.partition(MODEL)
@@ -93,7 +92,7 @@ def _named_by(root: Path, pattern: str, names: frozenset[str]) -> Iterator[tuple
             yield path, model
 
 
-def _names_in(file: str, before: str, after: str, names: frozenset[str]) -> Iterator[str]:
+def _names_in(file: str, before: str, after: str, names: Collection[str]) -> Iterator[str]:
     """Yield the names that stand in a file's, between what matches two globs."""
     for start in range(len(file)):
         if not fnmatch.fnmatchcase(file[:start], before):

@@ -151,15 +151,17 @@ def _contradictions(ropes: list[PublishedRope], path: str, other: _Holder) -> It
     if len(ropes) != 1 or len(others) != 1:
         return
     for field in STATED_TWICE:
-        one, two = (rope.values.get(field) for rope in (ropes[0], others[0]))
-        where, elsewhere = (rope.sources.get(field, "") for rope in (ropes[0], others[0]))
+        if not (field in ropes[0].values and field in others[0].values):
+            continue
+        one, two = (rope.values[field] for rope in (ropes[0], others[0]))
+        where, elsewhere = (rope.sources[field] for rope in (ropes[0], others[0]))
         # A default has no path in the document, but a text with blanks.
-        if one is None or two is None or one == two or " " in where + elsewhere:
+        if one == two or " " in where + elsewhere:
             continue
         yield Problem(
             "checkpoint",
             f"{elsewhere} is {plain(two)} and {where} is {plain(one)}; "
-            f"transformers reads {path.rstrip('.') or 'the top level'}",
+            f"transformers reads {path[:-1]}",
             field,
             "keep the one that the checkpoint was trained with",
         )
@@ -179,11 +181,11 @@ class _Holder(Collector):
         self.holder = holder
         self.path = path
         model_type = self.text(holder, "model_type", path)
-        if model_type is None and holder is not config:
+        if model_type is None:
             # A nested config without a type of its own is of the outer one's family.
             outer = config.get("model_type")
             model_type = f"{outer}_text" if isinstance(outer, str) else None
-        self.model_type = model_type or ""
+        self.model_type = model_type
         self.layer_types = self._layer_types()
 
     def read(self) -> list[PublishedRope]:
@@ -261,7 +263,6 @@ class _Holder(Collector):
         around = Surroundings(
             self.holder,
             self.path,
-            self.model_type,
             base_key,
             longrope_names=self.model_type in ("phi3", "phi4_multimodal"),
         )

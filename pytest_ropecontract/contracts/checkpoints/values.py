@@ -28,8 +28,8 @@ class Collector:
 
     def drop(self, name: str) -> None:
         """Forget a value: it is not certain, and must not be compared."""
-        self.values.pop(name, None)
-        self.sources.pop(name, None)
+        del self.values[name]
+        del self.sources[name]
 
     def problem(self, message: str, field: str | None = None, remedy: str | None = None) -> None:
         """Keep what cannot be read without guessing."""

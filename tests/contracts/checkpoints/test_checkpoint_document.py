@@ -70,6 +70,14 @@ def test_content_that_is_no_document(file: Path, content: bytes, said: str) -> N
     assert headline(file) == f"{NAME} {said}"
 
 
+def test_key_that_is_stated_twice_has_a_remedy_of_its_own(file: Path) -> None:
+    file.write_bytes(b'{"a": 1, "a": 2}')
+
+    with pytest.raises(CheckpointError) as caught:
+        load(file, NAME)
+    assert caught.value.remedy == "keep the one that the checkpoint was trained with"
+
+
 def test_100_megabytes(file: Path) -> None:
     with file.open("wb") as handle:
         handle.truncate(100 * 1024**2)
@@ -194,7 +202,7 @@ def test_files_are_found_as_globs_of_every_name_find_them(
             if not (parent / name).exists():
                 (parent / name).touch()
         owners: dict[str, str] = {}
-        for model in sorted(models, key=len):
+        for model in sorted(reversed(models), key=len):  # the first of those equally long last
             named = pattern.replace("{model}", model)
             matching = glob.glob(named, root_dir=root, recursive=True)  # noqa: PTH207  # as find()
             owners.update(dict.fromkeys((str(root / path) for path in matching), model))
@@ -202,6 +210,22 @@ def test_files_are_found_as_globs_of_every_name_find_them(
         found = find(root, [pattern], models)
 
         assert {str(path): model for model, paths in found.items() for path in paths} == owners
+
+
+def test_of_two_names_that_are_equally_long_the_first_has_the_file(tmp_path: Path) -> None:
+    touch(tmp_path, "one-two.json")
+    patterns = ["{model}*.json", "*{model}.json"]
+
+    assert list(find(tmp_path, patterns, ["one", "two"])) == ["one"]
+    assert list(find(tmp_path, patterns, ["two", "one"])) == ["two"]
+
+
+def test_file_in_any_folder(tmp_path: Path) -> None:
+    touch(tmp_path, "c/a.json", "c/x/y/a.json")
+
+    found = find(tmp_path, ["c/**/{model}.json"], ["a"])
+
+    assert found == {"a": (tmp_path / "c/a.json", tmp_path / "c/x/y/a.json")}
 
 
 def test_absolute_pattern(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -305,6 +329,37 @@ def test_files_outside_of_the_project_are_no_strays(tmp_path: Path) -> None:
 
     assert stray_names(root, patterns, ["a"]) == {}
     assert list(stray_names(root, [f"{root}/c/{{model}}.json"], ["a"])) == ["c/d.json"]
+
+
+def test_a_pattern_without_strays_does_not_end_the_search(tmp_path: Path) -> None:
+    touch(tmp_path, "b.json", "c/b.json")
+
+    assert list(stray_names(tmp_path, ["{model}.json", "c/{model}.json"], ["a"])) == ["c/b.json"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "file"),
+    [
+        ("c/**/{model}.json", "c/kimik2.json"),
+        ("c/**/{model}.json", "c/x/y/kimik2.json"),
+        ("c/*/{model}.json", "c/folder/kimik2.json"),
+        ("c/?{model}.json", "c/_kimik2.json"),
+        ("c/[xyz]{model}.json", "c/xkimik2.json"),
+    ],
+)
+def test_the_name_of_a_stray_is_what_stands_in_the_models_place(
+    tmp_path: Path, pattern: str, file: str
+) -> None:
+    touch(tmp_path, file)
+
+    assert stray_names(tmp_path, [pattern], ["kimi-k2"]) == {file: "kimi-k2"}
+
+
+def test_a_link_to_nothing_by_another_spelling_is_a_stray(tmp_path: Path) -> None:
+    touch(tmp_path, "c/a.json")
+    (tmp_path / "c/A.json").symlink_to("elsewhere.json")
+
+    assert list(stray_names(tmp_path, ["c/{model}.json"], ["a"])) == ["c/A.json"]
 
 
 def test_the_same_file_by_another_name_is_no_stray(tmp_path: Path) -> None:

@@ -128,11 +128,32 @@ def test_excerpt_of_an_excerpt_is_the_same(config: Config) -> None:
     assert excerpt(kept, None, None) == kept
 
 
+NOTED = {"repo_id": "org/name", "revision": COMMIT, "note": "for tests"}
+
+
+def test_excerpt_of_an_excerpt_says_what_that_one_was_taken_from() -> None:
+    config = {NOTE: NOTED, "rope_theta": 5}
+
+    assert excerpt(config, None, None) == config
+
+
+def test_excerpt_of_a_known_repository_is_of_that_one() -> None:
+    note = excerpt({NOTE: NOTED, "rope_theta": 5}, "org/other", None)[NOTE]
+
+    assert note == {"repo_id": "org/other", "part": "the RoPE part of the published config.json"}
+
+
+def test_excerpt_of_an_unknown_repository_says_only_what_it_is() -> None:
+    note = excerpt({NOTE: "text", "rope_theta": 5}, None, None)[NOTE]
+
+    assert note == {"part": "the RoPE part of the published config.json"}
+
+
 def test_file_is_written_for_readers() -> None:
-    content = {"a": {"b": [1, 2], "c": {}}, "d": "\u00e4"}
+    content = {"a": {"b": [1, 2], "c": {}}, "\u00e4": "\u00e4"}
 
     assert dump(content) == (
-        '{\n  "a": {\n    "b": [1, 2],\n    "c": {}\n  },\n  "d": "\u00e4"\n}\n'
+        '{\n  "a": {\n    "b": [1, 2],\n    "c": {}\n  },\n  "\u00e4": "\u00e4"\n}\n'
     )
 
 

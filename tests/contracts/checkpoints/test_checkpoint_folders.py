@@ -139,8 +139,9 @@ def test_revision_without_its_snapshot(cache: Path) -> None:
     assert refused(cache) == f"{NAME} has no revision 'main'"
 
 
-def test_revision_that_is_no_text(cache: Path) -> None:
-    (cache / "refs" / "main").write_bytes(b"\xff")
+@pytest.mark.parametrize("content", [b"\xff", "\u00e4".encode()])
+def test_revision_that_is_no_text(cache: Path, content: bytes) -> None:
+    (cache / "refs" / "main").write_bytes(content)
 
     assert refused(cache) == f"{NAME} cannot be read: a revision is no text"
 
@@ -163,6 +164,53 @@ def test_snapshot_whose_file_is_gone(cache: Path) -> None:
 
 def test_revision_of_a_file(tmp_path: Path) -> None:
     assert refused(tmp_path / "m.json", "main") == f"{NAME} is of one revision"
+
+
+def test_what_to_do_about_a_revision_of_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "config.json").touch()
+
+    with pytest.raises(CheckpointError) as caught:
+        locate(tmp_path, NAME, "main")
+
+    assert str(caught.value).splitlines() == [
+        f"{NAME}/config.json is of one revision",
+        "  remedy: leave --revision out, or name the repository",
+    ]
+
+
+@pytest.mark.parametrize("inside", ["snapshots/mine", f"other/{NEW}"])
+def test_folder_that_is_no_snapshot_has_no_repository(cache: Path, inside: str) -> None:
+    folder = cache / inside
+    folder.mkdir(parents=True)
+    (folder / "config.json").touch()
+
+    assert locate(folder, NAME) == Located(folder / "config.json", f"{NAME}/config.json")
+
+
+def test_snapshot_that_may_not_be_read(tmp_path_factory: pytest.TempPathFactory) -> None:
+    outer = tmp_path_factory.mktemp("open")
+    snapshot = outer / "models--org--name" / "snapshots" / NEW
+    snapshot.mkdir(parents=True)
+    snapshot.chmod(0)
+
+    with ordinary_user(outer):
+        assert refused(snapshot.parents[1]) == f"{NAME} cannot be read: Permission denied"
+    snapshot.chmod(0o700)
+
+
+def test_snapshots_that_are_a_file(tmp_path: Path) -> None:
+    (tmp_path / "snapshots").touch()
+
+    assert refused(tmp_path) == f"{NAME} cannot be read: Not a directory"
+
+
+def test_repository_without_a_snapshot(tmp_path: Path) -> None:
+    (tmp_path / "snapshots").mkdir()
+
+    with pytest.raises(CheckpointError) as caught:
+        locate(tmp_path, NAME)
+
+    assert caught.value.details == ("snapshots: none",)
 
 
 def test_folder_of_another_layout_has_no_repository(tmp_path: Path) -> None:
