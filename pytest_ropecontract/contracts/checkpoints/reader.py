@@ -207,7 +207,7 @@ class _Holder(Collector):
         return value is not None and not isinstance(value, dict)
 
     def _block(self) -> tuple[Mapping[str, Any], str]:
-        """Return the parameters in use, and where they are."""
+        """Return the parameters in use, and where they are; none are nowhere in particular."""
         found = {}
         for key in BLOCKS:
             value = self.holder.get(key)
@@ -217,9 +217,7 @@ class _Holder(Collector):
                 found[key] = value
         if len(found) > 1:
             base = self.holder.get("rope_theta")
-            one, other = (
-                value if base is None else {"rope_theta": base, **value} for value in found.values()
-            )
+            one, other = ({"rope_theta": base, **value} for value in found.values())
             if not blocks.same_parameters(one, other):
                 self.problem(
                     f"{self.path}rope_scaling and {self.path}rope_parameters state different "
@@ -229,8 +227,7 @@ class _Holder(Collector):
                 )
         for key, value in found.items():
             return value, f"{self.path}{key}"
-        key = "rope_parameters" if "rope_parameters" in self.holder else "rope_scaling"
-        return {}, f"{self.path}{key}"
+        return {}, self.path
 
     def _ropes(
         self, block: Mapping[str, Any], path: str

@@ -49,7 +49,9 @@ def test_folder_of_a_checkpoint(tmp_path: Path) -> None:
     path.write_text('{"rope_theta": 5}')
 
     assert locate(tmp_path, NAME) == Located(path, f"{NAME}/config.json")
-    assert load(tmp_path, NAME).ropes[0].values["rotary_base"] == 5
+    checkpoint = load(tmp_path, NAME)
+    assert checkpoint.name == f"{NAME}/config.json"
+    assert checkpoint.ropes[0].values["rotary_base"] == 5
 
 
 def test_folder_without_a_config(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from published_configs import DEEPSEEK, K27, PUBLISHED, Config, heads, latent, llama3, nested
 
+from pytest_ropecontract.contracts.checkpoints.published import PublishedRope
 from pytest_ropecontract.contracts.checkpoints.reader import read
 
 if TYPE_CHECKING:
@@ -59,6 +60,93 @@ def _at(config: Any, path: str) -> Any:
     for key in path.split("."):
         config = config[key]
     return config
+
+
+@pytest.mark.parametrize("config", [{}, PLAIN])
+def test_name(config: Config) -> None:
+    assert read(config).name == "config.json"
+    assert read(config, "m.json").name == "m.json"
+
+
+def test_model_that_rotates_nothing() -> None:
+    checkpoint = read({"model_type": "mamba2", **PLAIN})
+
+    assert checkpoint.problems == ()
+    assert checkpoint.ropes == (PublishedRope("none", "none", {"kind": "none"}),)
+    assert checkpoint.ropes[0].sources == {
+        "kind": "mamba2 rotates nothing, whatever its config states"
+    }
+
+
+def test_model_that_rotates_nothing_need_not_state_anything() -> None:
+    assert only({"model_type": "jamba"}) == {"kind": "none"}
+
+
+# Nesting
+
+
+@pytest.mark.parametrize(("depth", "count"), [(0, 1), (3, 1), (4, 0)])
+def test_how_deep_an_object_is_looked_for(depth: int, count: int) -> None:
+    config: Config = PLAIN
+    for _ in range(depth):
+        config = {"llm_config": config}
+
+    assert len(read(config).ropes) == count
+
+
+def test_nested_object_that_is_null_is_none() -> None:
+    assert only({"text_config": None, "ropecontract": None, **PLAIN})["rotary_base"] == 10000
+
+
+def layers(config: Config) -> list[tuple[str | None, int | None]]:
+    return [(one.layers, one.layer_count) for one in read(config).ropes]
+
+
+LOCAL = [("full_attention", None), ("sliding_attention", None)]
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "expected"),
+    [
+        ("gemma3", {}, LOCAL),
+        ("gemma3", {"model_type": None}, LOCAL),
+        ("gemma3", {"model_type": "qwen3"}, [(None, None)]),
+        ("qwen3", {}, [(None, None)]),
+        (None, {}, [(None, None)]),
+    ],
+)
+def test_a_nested_config_without_a_type_is_of_the_outer_ones_family(
+    outer: str | None, inner: Config, expected: list[tuple[str | None, int | None]]
+) -> None:
+    assert layers({"model_type": outer, "text_config": {**PLAIN, **inner}}) == expected
+
+
+def test_a_config_without_a_type_is_of_no_family() -> None:
+    assert layers(PLAIN) == [(None, None)]
+
+
+BARE_YARN = {"type": "yarn", "factor": 40, "original_max_position_embeddings": 4096}
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner"),
+    [({}, {"beta_fast": 1.0}), ({"beta_slow": 2.0}, {})],
+)
+def test_a_default_contradicts_nothing(outer: Config, inner: Config) -> None:
+    blocks = [{**PLAIN, "rope_scaling": {**BARE_YARN, **one}} for one in (outer, inner)]
+
+    assert problems({**blocks[0], "text_config": blocks[1]}) == []
+
+
+def test_a_value_that_only_one_object_states_contradicts_nothing() -> None:
+    assert problems({"rope_scaling": BARE_YARN, "text_config": DEEPSEEK}) == []
+    assert problems({**DEEPSEEK, "text_config": {"rope_scaling": BARE_YARN}}) == []
+
+
+def test_one_for_all_is_not_held_against_parameters_by_layer_type() -> None:
+    by_type = {"full_attention": PLAIN, "sliding_attention": {"rope_theta": 5}}
+
+    assert problems({"rope_parameters": by_type, "text_config": {"rope_theta": 7}}) == []
 
 
 # Spelling
@@ -247,6 +335,57 @@ def test_the_same_block_under_both_names() -> None:
     assert only({"rope_scaling": block, "rope_parameters": {**block, "rope_type": "yarn"}})
 
 
+@pytest.mark.parametrize("beside", [{}, {"rope_theta": 50000.0}])
+def test_a_base_beside_two_blocks_is_that_of_both(beside: Config) -> None:
+    block = {key: value for key, value in K27.items() if key != "rope_theta" or not beside}
+
+    assert problems({**beside, "rope_scaling": block, "rope_parameters": K27}) == []
+
+
+def test_a_base_beside_two_blocks_is_not_that_of_one_with_its_own() -> None:
+    other = {**BARE_YARN, "rope_theta": 5}
+
+    assert problems({**PLAIN, "rope_scaling": BARE_YARN, "rope_parameters": other}) == [
+        (
+            "rope_scaling and rope_parameters state different things; transformers reads "
+            "rope_scaling alone"
+        )
+    ]
+
+
+@pytest.mark.parametrize("key", ["rope_scaling", "rope_parameters"])
+def test_parameters_that_are_no_object_leave_the_kind_open(key: str) -> None:
+    (rope,) = read({**PLAIN, "head_dim": 64, key: []}).ropes
+
+    assert rope.kind is None
+    assert rope.values == {"rotary_base": 10000, "rotary_dim": 64}
+
+
+def test_parameters_that_are_no_object_beside_others_that_are() -> None:
+    (rope,) = read({**PLAIN, "rope_scaling": 5, "rope_parameters": BARE_YARN}).ropes
+
+    assert rope.kind == rope.values["kind"] == "yarn"
+
+
+@pytest.mark.parametrize(
+    ("config", "base", "source"),
+    [
+        ({"rotary_emb_base": 5}, 5, "rotary_emb_base"),
+        ({"rotary_emb_base": 5, "rope_theta": 7}, 7, "rope_theta"),
+        (
+            {"rotary_emb_base": 5, "rope_parameters": {"rope_theta": 5}},
+            5,
+            "rope_parameters.rope_theta",
+        ),
+    ],
+)
+def test_the_other_name_of_the_base(config: Config, base: int, source: str) -> None:
+    (rope,) = read(config).ropes
+
+    assert rope.values["rotary_base"] == base
+    assert rope.sources["rotary_base"] == source
+
+
 def test_two_types() -> None:
     config = {
         "rope_theta": 10000,
@@ -399,6 +538,10 @@ def test_width_of_layers_that_see_everything() -> None:
     assert widths == {"full_attention": 512, "sliding_attention": 256}
 
 
+def test_only_layers_that_see_everything_have_the_other_width() -> None:
+    assert only({**PLAIN, "head_dim": 256, "global_head_dim": 512})["rotary_dim"] == 256
+
+
 def test_compressed_layers_that_there_are_none_of() -> None:
     config = {
         "model_type": "deepseek_v4",
@@ -464,6 +607,18 @@ def test_phi3_calls_longrope_yarn() -> None:
     (rope,) = read({"model_type": "phi3", "rope_theta": 10000, "rope_scaling": block}).ropes
 
     assert rope.rope_type == "longrope"
+
+
+@pytest.mark.parametrize(
+    ("model_type", "rope_type"),
+    [("phi3", "longrope"), ("phi4_multimodal", "longrope"), ("phi", "yarn"), (None, "yarn")],
+)
+def test_models_that_call_longrope_yarn(model_type: str | None, rope_type: str) -> None:
+    block = {"type": "yarn", "factor": 2.0}
+
+    (rope,) = read({"model_type": model_type, **PLAIN, "rope_scaling": block}).ropes
+
+    assert rope.rope_type == rope_type
 
 
 def test_unknown_type() -> None:
@@ -549,6 +704,87 @@ def test_layer_type_that_there_is_not() -> None:
 )
 def test_width(config: Config, width: int | None) -> None:
     assert only({**PLAIN, **config}).get("rotary_dim") == width
+
+
+@pytest.mark.parametrize(
+    ("config", "width", "source"),
+    [
+        ({"head_dim": 128}, 128, "head_dim"),
+        (
+            {"head_dim": 128, "partial_rotary_factor": 0.5, "rotary_pct": 0.25},
+            64,
+            "head_dim * partial_rotary_factor",
+        ),
+        (
+            {"head_dim": 128, "partial_rotary_factor": None, "rotary_pct": 0.25},
+            32,
+            "head_dim * rotary_pct",
+        ),
+        (
+            {
+                "head_dim": 128,
+                "partial_rotary_factor": 0.25,
+                "rope_scaling": {"partial_rotary_factor": 0.25},
+            },
+            32,
+            "head_dim * rope_scaling.partial_rotary_factor",
+        ),
+        ({"rotary_dim": 64, "partial_rotary_factor": 0.5}, 64, "rotary_dim"),
+        ({"rotary_dim": 64, "head_dim": 128}, 64, "rotary_dim"),
+        ({"rotary_dim": 64, "head_dim": 128, "rotary_pct": 0.5}, 64, "rotary_dim"),
+        ({"rotary_dim": 32, "qk_rope_head_dim": 64}, 64, "qk_rope_head_dim"),
+        ({"qk_rope_head_dim": 64, "rotary_pct": 1}, 64, "qk_rope_head_dim"),
+        (
+            {"qk_rope_head_dim": 64, "head_dim": 512, "rotary_pct": 0.125},
+            64,
+            "qk_rope_head_dim",
+        ),
+        (
+            {"model_type": "llama", "hidden_size": 100, "num_attention_heads": 8},
+            12,
+            "hidden_size / num_attention_heads",
+        ),
+        ({"head_dim": 2}, 2, "head_dim"),
+    ],
+)
+def test_where_the_width_comes_from(config: Config, width: int, source: str) -> None:
+    for checkpoint in (read({**PLAIN, **config}), read({"llm_config": {**PLAIN, **config}})):
+        (rope,) = checkpoint.ropes
+
+        assert rope.values["rotary_dim"] == width
+        assert rope.sources["rotary_dim"].replace("llm_config.", "") == source
+    assert rope.sources["rotary_dim"].count("llm_config.") == len(source.split(" * "))
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"model_type": "llama", "hidden_size": 4096},
+        {"model_type": "llama", "num_attention_heads": 32},
+        {
+            "model_type": "llama",
+            "head_dim": "x",
+            "hidden_size": 4096,
+            "num_attention_heads": 32,
+        },
+        {"head_dim": 128, "rotary_dim": 64, "partial_rotary_factor": 0.25},
+        {"head_dim": 128, "rope_scaling": {"type": "proportional"}},
+        {"head_dim": 7},
+    ],
+)
+def test_width_that_is_left_open(config: Config) -> None:
+    (rope,) = read({**PLAIN, **config}).ropes
+
+    assert "rotary_dim" not in rope.values
+    assert "rotary_dim" not in rope.sources
+
+
+@pytest.mark.parametrize("interleaved", [False, True])
+def test_pairing(*, interleaved: bool) -> None:
+    (rope,) = read({**PLAIN, "rope_interleave": interleaved}).ropes
+
+    assert rope.values["rotary_interleaved"] is interleaved
+    assert rope.sources["rotary_interleaved"] == "rope_interleave"
 
 
 @pytest.mark.parametrize(
@@ -643,6 +879,80 @@ def test_layers_that_are_not_certain(config: Config, problem: str) -> None:
     assert problems({**PLAIN, **config}) == [problem]
 
 
+@pytest.mark.parametrize(
+    ("config", "skipped", "source"),
+    [
+        ({"no_rope_layers": [1, 0]}, (0, 1), "no_rope_layers"),
+        (
+            {"no_rope_layers": [], "no_rope_layer_interval": 3, "num_hidden_layers": 4},
+            (0, 0, 1, 0),
+            "no_rope_layer_interval",
+        ),
+        (
+            {
+                "model_type": "llama4_text",
+                "no_rope_layers": [],
+                "no_rope_layer_interval": 1,
+                "num_hidden_layers": 2,
+            },
+            (1, 1),
+            "no_rope_layer_interval",
+        ),
+        (
+            {"no_rope_layer_interval": 100_001, "num_hidden_layers": 100_000},
+            (0,) * 100_000,
+            "no_rope_layer_interval",
+        ),
+        (
+            {
+                "layer_types": ["mine", "full_attention"],
+                "rope_parameters": {"mine": None, "full_attention": PLAIN},
+            },
+            (1, 0),
+            "rope_parameters.mine",
+        ),
+    ],
+)
+def test_where_layers_that_are_not_rotated_come_from(
+    config: Config, skipped: tuple[int, ...], source: str
+) -> None:
+    checkpoint = read({**PLAIN, **config})
+
+    assert checkpoint.problems == ()
+    (rope,) = checkpoint.ropes
+    assert rope.values["no_rope_layers"] == skipped
+    assert rope.sources["no_rope_layers"] == source
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"no_rope_layers": [1, 2]},
+        {"no_rope_layers": [1, 0], "num_hidden_layers": 3},
+        {"no_rope_layers": "0", "no_rope_layer_interval": 2, "num_hidden_layers": 4},
+        {"no_rope_layer_interval": 2},
+        {"no_rope_layers": []},
+        {"model_type": "llama4_text"},
+        {"rope_parameters": {"full_attention": PLAIN, "sliding_attention": None}},
+        {"rope_parameters": {"full_attention": PLAIN, "factor": None}},
+    ],
+)
+def test_layers_that_are_left_open(config: Config) -> None:
+    (rope,) = read({**PLAIN, **config}).ropes
+
+    assert "no_rope_layers" not in rope.values
+
+
+def test_empty_list_of_layers_is_no_problem_where_no_class_fills_it() -> None:
+    assert only({**PLAIN, "no_rope_layers": []})
+
+
+def test_nothing_of_a_key_that_is_null_is_said() -> None:
+    blocks = {"full_attention": PLAIN, "factor": None}
+
+    assert only({"rope_parameters": blocks})
+
+
 def test_layer_types_without_parameters_are_not_rotated() -> None:
     config = {
         "layer_types": ["sliding_attention", "full_attention"],
@@ -657,6 +967,116 @@ def test_equal_layer_types_are_one() -> None:
     config = {"rope_parameters": {"full_attention": block, "sliding_attention": dict(block)}}
 
     assert only(config)["rotary_base"] == 10000
+
+
+def test_equal_layer_types_are_those_of_all_layers() -> None:
+    types = ["full_attention", "sliding_attention"]
+    config = {"layer_types": types, "rope_parameters": dict.fromkeys(types, PLAIN)}
+
+    assert layers(config) == [(None, None)]
+
+
+def test_how_many_layers_are_of_a_type() -> None:
+    types = ["sliding_attention", "sliding_attention", "mine", "full_attention"]
+    blocks = {"full_attention": PLAIN, "mine": PLAIN, "sliding_attention": {"rope_theta": 5}}
+
+    assert layers({"layer_types": types, "rope_parameters": blocks}) == [
+        ("full_attention", 1),
+        ("mine", 1),
+        ("sliding_attention", 2),
+    ]
+    assert layers({"rope_parameters": {"full_attention": PLAIN, "chunked_attention": {}}}) == [
+        ("chunked_attention", None),
+        ("full_attention", None),
+    ]
+
+
+def test_names_under_which_embeddings_are_kept_are_of_no_layer() -> None:
+    blocks = {"main": PLAIN, "compress": {"rope_theta": 5}, "sliding_attention": {"rope_theta": 7}}
+
+    found = read({"layer_types": ["full_attention"], "rope_parameters": blocks})
+
+    assert found.problems == ()
+    assert [(one.layers, one.sources["rotary_base"]) for one in found.ropes] == [
+        ("compress", "rope_parameters.compress.rope_theta"),
+        ("main", "rope_parameters.main.rope_theta"),
+    ]
+
+
+@pytest.mark.parametrize("config", [{"model_type": "gemma3n_text"}, {"rope_local_base_freq": 5}])
+def test_layers_with_an_unscaled_embedding_of_their_own(config: Config) -> None:
+    block = {"type": "linear", "factor": 8.0}
+
+    found = read({**config, "rotary_emb_base": 7, "head_dim": 64, "rope_scaling": block})
+
+    assert found.problems == ()
+    whole, local = found.ropes
+    assert (whole.layers, local.layers) == ("full_attention", "sliding_attention")
+    assert (whole.rope_type, local.rope_type) == ("linear", "default")
+    assert whole.sources["rotary_base"] == "rotary_emb_base"
+    assert local.values.get("rotary_base") == config.get("rope_local_base_freq")
+    assert local.values["rotary_dim"] == 64
+
+
+def compressed(**more: Any) -> Config:
+    block = {**BARE_YARN, "rope_theta": 7}
+    return {"rope_theta": 5, "compress_rope_theta": 9, "rope_scaling": block, **more}
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({}, [("compress ratio 0", None), ("a compress ratio", None)]),
+        ({"num_hidden_layers": 3}, [("compress ratio 0", None), ("a compress ratio", None)]),
+        ({"compress_ratios": [0, 4, 4]}, [("compress ratio 0", 1), ("a compress ratio", 2)]),
+        (
+            {"compress_ratios": [0, 4, 4, 0, 0], "num_hidden_layers": 4},
+            [("compress ratio 0", 2), ("a compress ratio", 2)],
+        ),
+        ({"compress_ratios": [0, 4], "num_hidden_layers": 1}, [(None, None)]),
+        ({"compress_ratios": [4, 0], "num_hidden_layers": 1}, [(None, None)]),
+        (
+            {"compress_rope_theta": None, "model_type": "deepseek_v4"},
+            [("compress ratio 0", None), ("a compress ratio", None)],
+        ),
+    ],
+)
+def test_layers_with_and_without_a_compressor(
+    more: Config, expected: list[tuple[str | None, int | None]]
+) -> None:
+    assert layers(compressed(**more)) == expected
+
+
+def test_embeddings_with_and_without_a_compressor() -> None:
+    found = read(compressed(qk_rope_head_dim=64))
+
+    assert found.problems == ()
+    without, scaled = found.ropes
+    assert (without.kind, without.values["rotary_base"]) == ("rope", 5)
+    assert (scaled.kind, scaled.values["rotary_base"]) == ("yarn", 9)
+    assert scaled.sources["rotary_base"] == "compress_rope_theta"
+    assert without.values["rotary_dim"] == scaled.values["rotary_dim"] == 64
+
+
+@pytest.mark.parametrize(
+    ("block", "magnitude", "source"),
+    [
+        (BARE_YARN, 1.0, "DeepSeek-V4 multiplies cosine and sine with nothing"),
+        ({**BARE_YARN, "attention_factor": 1.25}, 1.25, "rope_scaling.attention_factor"),
+        ({"type": "linear", "factor": 2}, 1.0, "linear leaves cosine and sine alone"),
+    ],
+)
+def test_magnitude_with_a_compressor(block: Config, magnitude: float, source: str) -> None:
+    scaled = read(compressed(rope_scaling=block)).ropes[1]
+
+    assert scaled.values["magnitude"] == magnitude
+    assert scaled.sources["magnitude"] == source
+
+
+def test_magnitude_without_a_compressor() -> None:
+    assert read(compressed()).ropes[0].sources["magnitude"] == (
+        "default leaves cosine and sine alone"
+    )
 
 
 def test_layer_type_that_no_layer_has() -> None:
@@ -716,6 +1136,7 @@ def test_numbers_that_are_none(value: Any, said: str) -> None:
             "rope_scaling.mrope_section is [1, -1], not a list of whole numbers",
         ),
         ({"model_type": 3}, "model_type is 3, not a text"),
+        ({"model_type": []}, "model_type is [], not a text"),
     ],
 )
 def test_values_of_the_wrong_type(config: Config, problem: str) -> None:
