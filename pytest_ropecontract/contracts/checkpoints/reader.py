@@ -332,11 +332,8 @@ class _Holder(Collector):
 
     def _merged(self, ropes: list[PublishedRope]) -> list[PublishedRope]:
         """Return one embedding where all layers use the same."""
-        distinct: dict[str, PublishedRope] = {}
-        for rope in ropes:
-            meant = (rope.rope_type, rope.kind, sorted(rope.values.items()))
-            distinct.setdefault(repr(meant), rope)
-        if len(distinct) == 1:
+        meant = {repr((one.rope_type, one.kind, sorted(one.values.items()))) for one in ropes}
+        if len(meant) == 1:
             return [dataclasses.replace(ropes[0], layers=None, layer_count=None)]
         return ropes
 

@@ -232,6 +232,19 @@ TWICE: list[tuple[Config, Problem]] = [
         ),
     ),
     (
+        {
+            "rope_scaling": {"type": "yarn", "factor": 40},
+            "text_config": {"head_dim": 64, "rope_scaling": {"type": "yarn", "factor": 32}},
+        },
+        Problem(
+            "checkpoint",
+            "rope_scaling.factor is 40 and text_config.rope_scaling.factor is 32; transformers "
+            "reads text_config",
+            "rotary_scaling_factor",
+            TRAINED,
+        ),
+    ),
+    (
         {"rope_scaling": 5, **PLAIN},
         Problem("checkpoint", "rope_scaling is 5, not an object", "kind"),
     ),
@@ -290,9 +303,10 @@ def test_one_that_two_embeddings_have_is_told_once() -> None:
             {"qk_rope_head_dim": "x", "rotary_dim": "x", "head_dim": 64, **PLAIN},
             ["qk_rope_head_dim", "rotary_dim"],
         ),
+        ({"qk_rope_head_dim": 64, "head_dim": "x", "rotary_pct": 1.0, **PLAIN}, []),
         (
-            {"qk_rope_head_dim": 64, "head_dim": "x", "rotary_pct": 1.0, **PLAIN},
-            [],
+            {"qk_rope_head_dim": 64, "head_dim": "x", "rotary_pct": 0.5, **PLAIN},
+            ["head_dim", "qk_rope_head_dim"],
         ),
         (
             {
