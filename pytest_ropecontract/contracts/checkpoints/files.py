@@ -144,7 +144,7 @@ def _in_place(root: Path, patterns: Sequence[str]) -> Iterator[tuple[str, str]]:
         head = relative.partition("/")[0]
         if head == ".." or _WILD.search(head):
             continue
-        named = re.compile(_named(relative), re.DOTALL)
+        named = re.compile(_named(relative))
         anyone = relative.replace(MODEL, "*")
         for one in glob.iglob(anyone, root_dir=root, recursive=True):  # noqa: PTH207  # as find()
             match = named.fullmatch(one)
