@@ -202,7 +202,8 @@ def test_files_are_found_as_globs_of_every_name_find_them(
             if not (parent / name).exists():
                 (parent / name).touch()
         owners: dict[str, str] = {}
-        for model in sorted(reversed(models), key=len):  # the first of those equally long last
+        first = {model: -index for index, model in enumerate(models)}
+        for model in sorted(models, key=lambda model: (len(model), first[model])):
             named = pattern.replace("{model}", model)
             matching = glob.glob(named, root_dir=root, recursive=True)  # noqa: PTH207  # as find()
             owners.update(dict.fromkeys((str(root / path) for path in matching), model))
