@@ -17,7 +17,7 @@ from pytest_ropecontract.contracts.findings import Finding, plain
 from pytest_ropecontract.rope import effect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from pytest_ropecontract.contracts.checkpoints.published import Checkpoint, PublishedRope
     from pytest_ropecontract.contracts.checkpoints.reach import Finder
@@ -126,12 +126,11 @@ def _differences(published: PublishedRope, built: RopeConfig) -> Iterator[Differ
         if name in values:
             yield Difference(name, values[name], actual, published.sources[name])
 
-    kind_where = published.sources.get("kind", "")
     # Where the type is not known, a problem of the file says so already.
     known = published.kind is not None or published.refusal is not None
     if known and published.kind != built.kind:
         named = published.kind or published.rope_type
-        yield Difference("kind", named, built.kind, kind_where)
+        yield Difference("kind", named, built.kind, published.sources["kind"])
     if "none" in (published.kind, built.kind):
         return
     yield from difference("rotary_base", built.rotary_base)
@@ -191,10 +190,9 @@ def _factors(published: PublishedRope, built: RopeConfig) -> Iterator[Difference
     except ValueError:
         return
     wanted = published.values.get("magnitude")
-    if wanted is not None and at_factor.magnitude is not None:
-        same = equal(factor, built.rotary_scaling_factor)
-        actual = built.magnitude if same else at_factor.magnitude
-        yield Difference("magnitude", wanted, actual, published.sources["magnitude"])
+    if wanted is not None:
+        where = published.sources["magnitude"]
+        yield Difference("magnitude", wanted, at_factor.magnitude, where)
     softmax = expecting.softmax_multiplier(published, built.attention, factor)
     if softmax is not None and at_factor.softmax_multiplier is not None:
         where = published.sources.get("mscale_all_dim", published.sources["kind"])
@@ -251,7 +249,7 @@ class _Check:
             expected=differing[0].expected,
             actual=differing[0].actual,
             remedy="build these layers with a rotary embedding of their own",
-            effect=self._size(published, None),
+            effect=self._size(published, None, differing),
         )
 
     def _finding(self, one: Difference, published: PublishedRope) -> Finding:
@@ -276,7 +274,7 @@ class _Check:
             origin=source.origin if source else None,
             source=source.text if source else None,
             remedy=reached.remedy,
-            effect=self._size(published, one),
+            effect=self._size(published, one.field, [one]),
         )
 
     def _fraction(self, one: Difference) -> str:
@@ -300,15 +298,25 @@ class _Check:
         ]
         return f" ({', '.join(parts)})" if parts else ""
 
-    def _size(self, published: PublishedRope, one: Difference | None) -> str | None:
-        """Return the size of one difference, or of all."""
-        wanted = expecting.rotation(published, self.built, None if one is None else one.field)
+    def _size(
+        self, published: PublishedRope, field: str | None, those: Sequence[Difference]
+    ) -> str | None:
+        """Return the size of the difference in one field, or of all."""
+        wanted = expecting.rotation(published, self.built, field)
         if wanted is None:
             return None
         try:
-            return effect.compare_rotations(effect.rotation(self.built), wanted).text
+            used = effect.rotation(self.built)
         except ValueError:
             return None
+        for one in those:
+            # No config states these two as they are built.
+            if one.field == "rotary_interleaved":
+                used = dataclasses.replace(used, interleaved=one.actual)
+                wanted = dataclasses.replace(wanted, interleaved=one.expected)
+            elif one.field == "mrope_interleaved":
+                wanted = dataclasses.replace(wanted, sections=None)
+        return effect.compare_rotations(used, wanted).text
 
 
 def _built_field(name: str) -> str:

@@ -45,7 +45,7 @@ def softmax_multiplier(
     if mscale is None or factor is None:
         return None
     try:
-        return frequencies.softmax_multiplier(factor, mscale) if mscale else 1.0
+        return frequencies.softmax_multiplier(factor, mscale)
     except ValueError:
         return None
 
@@ -65,23 +65,19 @@ def config(published: PublishedRope, built: RopeConfig, field: str | None) -> Ro
     if published.kind is None:
         return None
     values = published.values
-    if field in (None, "kind", "rope_scaling"):
-        names = COMPARED
-    else:
-        names = tuple(name for name in COMPARED if name == field)
+    whole = field in (None, "kind", "rope_scaling")
+    names = [name for name in COMPARED if whole or name == field]
     changes = {name: values[name] for name in names if name in values}
-    whole = len(names) > 1
-    if field == INTERPOLATION:
-        changes.setdefault(INTERPOLATION, None)  # a type that does not divide positions
     if whole:
-        changes["kind"] = published.kind
-        if published.kind != "yarn":
-            changes.setdefault("rope_scaling", False)
-            changes.setdefault(INTERPOLATION, None)
+        # A type that has no llama3 rule, or does not divide positions, does not say so.
+        unstated = {"rope_scaling": False, INTERPOLATION: None}
+        changes = {"kind": published.kind, **unstated, **changes}
         if field is not None:
             # What has a finding of its own is not part of this one.
             for name in ("rotary_base", "rotary_dim", "no_rope_layers"):
                 changes.pop(name, None)
+    elif field == INTERPOLATION:
+        changes = {INTERPOLATION: None, **changes}
     rope = dataclasses.replace(built, **changes)
     if whole or field in ("magnitude", "softmax_multiplier", "rotary_scaling_factor"):
         rope = _with_factors(published, built, rope, field)
@@ -131,12 +127,6 @@ def rotation(
                 )
     except ValueError:
         return None
-    if field == "rotary_interleaved":
-        # Multi-latent attention pairs neighbours, without saying so in its config.
-        pairs = bool(published.values["rotary_interleaved"])
-        same = pairs == (built.attention == "mla" or bool(built.rotary_interleaved))
-        interleaved = bool(built.rotary_interleaved)
-        rotated = dataclasses.replace(rotated, interleaved=interleaved if same else not interleaved)
     return rotated
 
 
