@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pytest_ropecontract.contracts.checkpoints.published import Checkpoint, PublishedRope
     from pytest_ropecontract.contracts.checkpoints.reach import Finder
-    from pytest_ropecontract.rope.config import RopeConfig
+    from pytest_ropecontract.rope.config import Kind, RopeConfig
     from pytest_ropecontract.rope.resolution import Resolution
 
 # What is compared where both are of one kind, beside base and width.
@@ -40,6 +40,11 @@ LLAMA3_FIELDS = (
 )
 # Megatron's llama3 rule has no arguments for these.
 LLAMA3_CONSTANTS = {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
+# What a finding names of another kind; of plain RoPE that is the llama3 rule.
+OF_A_KIND: dict[Kind | None, tuple[str, ...]] = {
+    "yarn": YARN_FIELDS[:-1],
+    "mrope": ("mrope_section",),
+}
 ITS_OWN = "put there what the checkpoint's own config.json states"
 # How many layers without RoPE are named before the rest is only counted.
 _LISTED = 4
@@ -288,11 +293,7 @@ class _Check:
         """Name the parameters of another kind, which are not compared one by one."""
         if one.field not in ("kind", "rope_scaling"):
             return ""
-        names: tuple[str, ...] = LLAMA3_FIELDS
-        if published.kind == "yarn":
-            names = YARN_FIELDS[:-1]
-        if one.field == "kind" and published.kind == "mrope":
-            names = ("mrope_section",)
+        names = OF_A_KIND.get(published.kind, LLAMA3_FIELDS)
         parts = [
             f"{name} {plain(published.values[name])}" for name in names if name in published.values
         ]

@@ -320,12 +320,52 @@ def test_interleaved_sections() -> None:
     )
 
 
+def test_interleaved_sections_of_an_embedding_with_sections() -> None:
+    argv = GPT.replace("--position-embedding-type rope", "--position-embedding-type mrope")
+    block = {"type": "mrope", "mrope_section": [8, 12, 12], "mrope_interleaved": True}
+    config = {"rope_theta": 10000, "head_dim": 64, "rope_scaling": block}
+
+    finding = only(f"{argv} --mrope-section 8 12 12", config)
+
+    assert finding.headline == (
+        "unreachable-field: m: mrope_interleaved is false, the checkpoint's is true (m.json: "
+        "rope_scaling.mrope_interleaved), and Megatron divides frequencies into contiguous "
+        "sections, not interleaved ones"
+    )
+    assert finding.remedy == "allow it where only text is trained (rope_contract_allow)"
+    assert finding.effect == (
+        "0 of 32 frequencies differ; the same where all axes of a position are equal, as in text"
+    )
+
+
 def test_neighbouring_pairs_of_latent_attention() -> None:
     config = {**of("Kimi-K2-Instruct"), "rope_interleave": True}
 
     assert findings(KIMI, config) == []
     finding = only(KIMI, {**config, "rope_interleave": False})
     assert (finding.rule, finding.field) == ("unreachable-field", "rotary_interleaved")
+    assert finding.effect == "0 of 32 frequencies differ; pairs are neighbours against halves"
+
+
+@pytest.mark.parametrize(
+    ("flag", "published", "remedy", "effect"),
+    [
+        ("", True, "declare --rotary-interleaved", "halves against neighbours"),
+        (
+            " --rotary-interleaved",
+            False,
+            "remove --rotary-interleaved",
+            "neighbours against halves",
+        ),
+    ],
+)
+def test_pairs_of_common_attention(flag: str, published: bool, remedy: str, effect: str) -> None:
+    config = {"rope_theta": 10000, "head_dim": 64, "rope_interleave": published}
+
+    finding = only(f"{GPT}{flag}", config)
+
+    assert finding.effect == f"0 of 32 frequencies differ; pairs are {effect}"
+    assert (finding.remedy or "").startswith(remedy)
 
 
 # What belongs to the rule llama3, to linear scaling and to sections
@@ -564,9 +604,52 @@ def test_embedding_that_is_most_alike_is_the_one_meant() -> None:
 
 
 def test_nothing_is_built() -> None:
-    finding = only(f"{GPT} --position-embedding-type yarnn", of("Qwen3-4B"))
+    argv = f"{GPT} --position-embedding-type yarnn"
+    refused = resolve(pipeline(), argv.split()).refused
+    assert refused is not None
 
-    assert finding.message.startswith("m.json cannot be compared, because nothing is built: ")
+    assert only(argv, of("Qwen3-4B")).text().splitlines() == [
+        f"checkpoint: m: m.json cannot be compared, because nothing is built: {refused.message}",
+        "  remedy:   correct what is refused; the checkpoint is compared after that",
+    ]
+
+
+def test_nothing_is_built_and_nothing_published() -> None:
+    (finding,) = findings(f"{GPT} --position-embedding-type yarnn", {})
+
+    assert finding.headline.startswith("checkpoint: m: m.json: nothing is stated about RoPE")
+
+
+def test_embedding_of_other_layers_in_full() -> None:
+    argv = GPT.replace("10000", "1000000").replace("64", "256")
+
+    assert only(argv, of("gemma-3-1b")).text().splitlines() == [
+        (
+            "unreachable-field: m: the layers with sliding_attention need rotary_base 10000 "
+            "(built: 1000000) by m.json (rope_local_base_freq), and Megatron builds one embedding "
+            "for all layers"
+        ),
+        "  expected: 10000",
+        "  actual:   1000000",
+        (
+            "  size:     127 of 128 frequencies differ, largest ratio 96.5; first phase off by "
+            "1 rad at position 7"
+        ),
+        "  remedy:   build these layers with a rotary embedding of their own",
+    ]
+    assert only(argv, of("gemma-3-1b")).field == "rotary_base"
+
+
+def test_other_layers_that_are_not_rotated_are_counted() -> None:
+    argv = GPT.replace("10000", "1000000").replace("64", "256")
+    config = {**of("gemma-3-1b"), "no_rope_layers": [0, 1]}
+
+    _, other = findings(argv, config)
+
+    assert (
+        "need rotary_base 10000 (built: 1000000), no_rope_layers 1 layers (0) (built: none) by"
+        in other.message
+    )
 
 
 def test_problem_of_the_file_comes_first() -> None:
