@@ -189,15 +189,14 @@ def _factors(published: PublishedRope, built: RopeConfig) -> Iterator[Difference
 
     Both follow from it: where it differs, that is said, and these are part of its size.
     """
-    factor = published.values.get("rotary_scaling_factor", built.rotary_scaling_factor)
-    try:
-        at_factor = effect.with_factors(dataclasses.replace(built, rotary_scaling_factor=factor))
-    except ValueError:
+    at_factor = expecting.at_published_factor(published, built)
+    if at_factor is None:
         return
     wanted = published.values.get("magnitude")
     if wanted is not None:
         where = published.sources["magnitude"]
         yield Difference("magnitude", wanted, at_factor.magnitude, where)
+    factor = at_factor.rotary_scaling_factor
     softmax = expecting.softmax_multiplier(published, built.attention, factor)
     if softmax is not None and at_factor.softmax_multiplier is not None:
         where = published.sources.get("mscale_all_dim", published.sources["kind"])

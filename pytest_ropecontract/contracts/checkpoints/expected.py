@@ -50,6 +50,19 @@ def softmax_multiplier(
         return None
 
 
+def at_published_factor(published: PublishedRope, built: RopeConfig) -> RopeConfig | None:
+    """Return what is built with the published scaling factor, where one is published.
+
+    Returns:
+        With the magnitude and the softmax multiplier that follow, or None where none do.
+    """
+    factor = published.values.get("rotary_scaling_factor", built.rotary_scaling_factor)
+    try:
+        return effect.with_factors(dataclasses.replace(built, rotary_scaling_factor=factor))
+    except ValueError:
+        return None
+
+
 def config(published: PublishedRope, built: RopeConfig, field: str | None) -> RopeConfig | None:
     """Return what is built with the published values in place of its own.
 

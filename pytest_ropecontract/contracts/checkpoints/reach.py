@@ -6,10 +6,14 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pytest_ropecontract.contracts.checkpoints.expected import softmax_multiplier
+from pytest_ropecontract.contracts.checkpoints.expected import (
+    at_published_factor,
+    softmax_multiplier,
+)
 from pytest_ropecontract.contracts.expectation import equal
 from pytest_ropecontract.contracts.rules import NO_FUSION, ROPE_DESTS
 from pytest_ropecontract.megatron.framework import PipelineCallError
+from pytest_ropecontract.rope import effect
 from pytest_ropecontract.rope.frequencies import yarn_get_mscale
 from pytest_ropecontract.rope.resolution import resolve
 
@@ -136,7 +140,7 @@ class Reach:
         if refused is not None:
             return refused
         for one in self._candidates(resolution, difference, published):
-            if self._uses(one.argv, difference):
+            if self._uses(one.argv, difference, published):
                 return Reached(one.added, one.text)
         return Reached(
             None,
@@ -145,20 +149,18 @@ class Reach:
             f"and no flag of {surface} sets it",
         )
 
-    def _uses(self, argv: Sequence[str], difference: Difference) -> bool:
+    def _uses(self, argv: Sequence[str], difference: Difference, published: PublishedRope) -> bool:
         """Return whether an argv leads to the published value."""
         try:
             rope = resolve(self.pipeline, argv).rope
         except PipelineCallError:
             return False
+        if rope is not None and difference.field in effect.FACTORS:
+            rope = at_published_factor(published, rope)
         if rope is None:
             return False
-        actual = getattr(rope, difference.field, None)
-        if difference.field == "seq_len_interpolation_factor":
-            actual = actual or 1.0
-        elif difference.field == "rope_scaling":
-            actual = bool(actual)
-        elif difference.field == "no_rope_layers":
+        actual = getattr(rope, difference.field)
+        if difference.field == "no_rope_layers":
             actual = tuple(int(bool(one)) for one in actual or (0,) * len(difference.expected))
             actual = actual[: len(difference.expected)]
         return equal(difference.expected, actual)
@@ -169,20 +171,22 @@ class Reach:
         """Return what may lead to the value."""
         argv = resolution.argv
         source = resolution.sources.get(difference.field)
-        removable = source is not None and source.origin == "declared" and source.dest is not None
-        without = self._without(resolution, source.dest or "") if source and removable else None
+        without: _Candidate | None = None
+        if source is not None and source.origin == "declared" and source.dest is not None:
+            without = _Candidate(self._without(resolution, source.dest), (), source.text)
         found = []
         for tokens in self._additions(resolution, difference, published):
             found.append(_Candidate((*argv, *tokens), tokens))
             if difference.field != "kind":
                 continue
-            unfused = (*tokens, NO_FUSION) if NO_FUSION in self.pipeline.flags else tokens
+            # A parser that has no such flag drops it or refuses it: nothing is reached by it.
+            unfused = (*tokens, NO_FUSION)
             found.append(_Candidate((*argv, *unfused), unfused))
-            if source is not None and without is not None:
+            if without is not None:
                 # --use-rotary-position-embeddings overrides what is said beside it.
-                found.append(_Candidate((*without, *tokens), tokens, source.text))
-        if source is not None and without is not None:
-            found.append(_Candidate(without, (), source.text))
+                found.append(_Candidate((*without.argv, *tokens), tokens, without.removed))
+        if without is not None:
+            found.append(without)
         return found
 
     def _without(self, resolution: Resolution, dest: str) -> tuple[str, ...]:
@@ -212,28 +216,25 @@ class Reach:
         elif field == "no_rope_layers":
             yield from self._stated("no_rope_freq", "[" + ",".join(map(str, value)) + "]")
         else:
-            source = resolution.sources.get(field)
-            dests = [name for name, fields in ROPE_DESTS.items() if field in fields]
-            if source is not None and source.dest is not None:
-                dests.insert(0, source.dest)
-            for dest in dict.fromkeys(dests):
-                yield from self._stated(dest, value)
+            for dest, fields in ROPE_DESTS.items():
+                if field in fields:
+                    yield from self._stated(dest, value)
 
     def _kind(self, selector: str, published: PublishedRope) -> Iterator[tuple[str, ...]]:
-        sections = published.values.get("mrope_section", ())
         for tokens in self._stated(selector, published.kind):
             if published.kind == "mrope":
-                yield (*tokens, "--mrope-section", *(str(one) for one in sections))
+                sections = map(str, published.values["mrope_section"])
+                yield (*tokens, "--mrope-section", *sections)
             else:
                 yield tokens
 
     def _width(self, rope: RopeConfig, width: int, *, mla: bool) -> Iterator[tuple[str, ...]]:
-        rotated, percent = rope.rotary_dim or 0, rope.rotary_percent or 1.0
-        whole = round(rotated / percent) if percent < 1 else rotated
+        rotated, percent = rope.rotary_dim or 0, rope.rotary_percent
+        whole = round(rotated / percent) if percent and percent < 1 else rotated
         # A fraction that leaves nothing of a head does not tell how wide it is.
         share = width / whole if whole else 1.0
         # Multi-latent attention has a part of its own for rotation, which is rotated whole.
-        if share == 1 or (share < 1 and not mla):
+        if share == 1 or not mla:
             yield from self._stated("rotary_percent", share)
         yield from self._stated("qk_pos_emb_head_dim" if mla else "kv_channels", width)
 
@@ -247,14 +248,16 @@ class Reach:
         factor = published.values.get("rotary_scaling_factor", rope.rotary_scaling_factor)
         softmax = softmax_multiplier(published, rope.attention, factor)
         wanted = published.values.get("magnitude")
-        if factor is None or factor <= 1 or wanted is None or softmax is None:
+        if factor is None or factor <= 1 or softmax is None:
             return
         growth = 0.1 * math.log(factor)
-        all_dim = (math.sqrt(softmax) - 1.0) / growth if rope.attention == "mla" else 0.0
-        mscale = (wanted * yarn_get_mscale(factor, all_dim) - 1.0) / growth
+        all_dim = (math.sqrt(softmax) - 1.0) / growth
         for scale in self._stated("mscale_all_dim", _tidy(all_dim)):
             if field == "softmax_multiplier" or rope.attention != "mla":
                 yield scale
+            if wanted is None:
+                continue
+            mscale = (wanted * yarn_get_mscale(factor, all_dim) - 1.0) / growth
             for numerator in self._stated("mscale", _tidy(mscale)):
                 yield (*numerator, *scale)
 
@@ -263,7 +266,7 @@ class Reach:
             if not one.anything:
                 if one.constant is value:
                     yield (one.flag,)
-            elif value is not None and not isinstance(value, bool):
+            elif not isinstance(value, bool):
                 values = value if isinstance(value, tuple) else (value,)
                 yield (one.flag, *(_written(single) for single in values))
 
@@ -271,11 +274,11 @@ class Reach:
 def _tidy(value: float) -> float:
     """Return the short decimal that a value was, before a logarithm was taken of it."""
     short = round(value, 6)
-    return short if math.isclose(short, value, rel_tol=1e-9, abs_tol=1e-12) else value
+    return short if math.isclose(short, value, abs_tol=1e-12) else value
 
 
 def _written(value: Any) -> str:
     """Write a value as a flag takes it: whole numbers without a fraction, others exactly."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return repr(value) if isinstance(value, float) else str(value)
+    return str(value)

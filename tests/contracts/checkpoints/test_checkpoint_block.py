@@ -520,14 +520,18 @@ def test_interleaved_that_is_neither_true_nor_false() -> None:
         ),
         (
             {**LINEAR, "attention_factor": 1.0},
-            "t.scaling.attention_factor is 1.0, which linear does not read; a key of yarn, "
-            "longrope",
+            (
+                "t.scaling.attention_factor is 1.0, which linear does not read; a key of yarn, "
+                "longrope"
+            ),
             "remove it, or state the rope_type that it is for: yarn, longrope",
         ),
         (
             {"beta_fast": 32},
-            "t.scaling.beta_fast is 32, but no rope_type is stated, so it is not read; a key of "
-            "yarn",
+            (
+                "t.scaling.beta_fast is 32, but no rope_type is stated, so it is not read; a key "
+                "of yarn"
+            ),
             "remove it, or state the rope_type that it is for: yarn",
         ),
         (
