@@ -527,6 +527,11 @@ def test_interleaved_that_is_neither_true_nor_false() -> None:
             "remove it, or state the rope_type that it is for: yarn, longrope",
         ),
         (
+            {"rope_type": "linear", "factor": 4.0, "beta_fast": 32},
+            "t.scaling.beta_fast is 32, which linear does not read; a key of yarn",
+            "remove it, or state the rope_type that it is for: yarn",
+        ),
+        (
             {"beta_fast": 32},
             (
                 "t.scaling.beta_fast is 32, but no rope_type is stated, so it is not read; a key "
