@@ -285,7 +285,7 @@ class _Block(Collector):
                 else:
                     value, source = yarn_get_mscale(factor), f"{self.path}factor"
             except ValueError as error:
-                self.problem(f"{self.path.rstrip('.')}: {error}", "magnitude")
+                self.problem(f"{self.path.removesuffix('.')}: {error}", "magnitude")
                 return
             self.put("magnitude", value, source)
 

@@ -255,11 +255,10 @@ class Reach:
         for scale in self._stated("mscale_all_dim", _tidy(all_dim)):
             if field == "softmax_multiplier" or rope.attention != "mla":
                 yield scale
-            if wanted is None:
-                continue
-            mscale = (wanted * yarn_get_mscale(factor, all_dim) - 1.0) / growth
-            for numerator in self._stated("mscale", _tidy(mscale)):
-                yield (*numerator, *scale)
+            if wanted is not None:
+                mscale = (wanted * yarn_get_mscale(factor, all_dim) - 1.0) / growth
+                for numerator in self._stated("mscale", _tidy(mscale)):
+                    yield (*numerator, *scale)
 
     def _stated(self, dest: str, value: Any) -> Iterator[tuple[str, ...]]:
         for one in self.pipeline.statements(dest):

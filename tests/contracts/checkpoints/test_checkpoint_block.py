@@ -473,6 +473,13 @@ def test_number_that_cannot_be_read(block: Block, key: str, field: str) -> None:
     assert field not in rope.values
 
 
+@pytest.mark.parametrize("block", [YARN, LLAMA3], ids=["yarn", "llama3"])
+def test_original_length_that_cannot_be_read_is_not_the_longest(block: Block) -> None:
+    rope, _ = reading({**block, LENGTH: "four"}, **{LONGEST: 40960})
+
+    assert LENGTH not in rope.values
+
+
 @pytest.mark.parametrize("key", ["mscale", "mscale_all_dim", "beta_fast", "beta_slow"])
 def test_number_below_zero(key: str) -> None:
     assert messages({**YARN, key: -1}) == [f"t.scaling.{key} is -1, not a number of 0 or more"]

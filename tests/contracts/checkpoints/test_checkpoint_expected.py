@@ -109,7 +109,7 @@ def test_constants_take_the_place_of_megatrons() -> None:
 
 
 def test_constants_like_megatrons_change_no_bit() -> None:
-    wide = dataclasses.replace(LLAMA3, rotary_base=500000, rotary_dim=128)
+    wide = dataclasses.replace(LLAMA3, rotary_base=500000, rotary_dim=1024)
     published_rule = rule(8192, 1.0, 4.0)
 
     assert rotation(published_rule, wide, "rope_scaling") == effect.rotation(wide)
