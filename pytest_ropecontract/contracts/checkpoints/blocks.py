@@ -329,7 +329,6 @@ def same_parameters(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def _spelled_alike(block: Mapping[str, Any]) -> dict[str, Any]:
-    alike = {key: value for key, value in block.items() if key not in ("type", "rope_type")}
     name = block.get("rope_type") or block.get("type") or "default"
-    alike["rope_type"] = OLD_NAMES.get(name, name) if isinstance(name, str) else name
-    return alike
+    meant = OLD_NAMES.get(name, name) if isinstance(name, str) else name
+    return {**block, "type": None, "rope_type": meant}

@@ -257,7 +257,8 @@ class _Check:
         )
 
     def _finding(self, one: Difference, published: PublishedRope) -> Finding:
-        source = self.resolution.sources.get(_built_field(one.field))
+        stated = expecting.FOLLOWS_FROM.get(one.field, one.field)
+        source = self.resolution.sources.get(stated)
         reached = self.reach.find(self.resolution, one, published)
         come = "" if source is None else f" ({source.origin}: {source.text}{self._fraction(one)})"
         layers = "" if published.layers is None else f" for layers with {published.layers}"
@@ -317,11 +318,6 @@ class _Check:
             elif one.field == "mrope_interleaved":
                 wanted = dataclasses.replace(wanted, sections=None)
         return effect.compare_rotations(used, wanted).text
-
-
-def _built_field(name: str) -> str:
-    """Return the field of RopeConfig whose origin is that of a compared one."""
-    return {"magnitude": "mscale", "softmax_multiplier": "mscale_all_dim"}.get(name, name)
 
 
 def _shown(name: str, value: Any) -> str:

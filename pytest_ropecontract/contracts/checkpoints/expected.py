@@ -27,6 +27,8 @@ COMPARED: tuple[str, ...] = (
     "no_rope_layers",
 )
 INTERPOLATION = "seq_len_interpolation_factor"
+# The field of RopeConfig that a compared factor follows from, and whose origin is its own.
+FOLLOWS_FROM = {"magnitude": "mscale", "softmax_multiplier": "mscale_all_dim"}
 _LLAMA3_LENGTH = 8192
 _LLAMA3_CONSTANTS = {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
 

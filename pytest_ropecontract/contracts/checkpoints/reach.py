@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_ropecontract.contracts.checkpoints.expected import (
+    FOLLOWS_FROM,
     at_published_factor,
     softmax_multiplier,
 )
@@ -87,7 +88,7 @@ class Attributes:
         if refused is not None:
             return refused
         field = difference.field
-        name = {"magnitude": "mscale", "softmax_multiplier": "mscale_all_dim"}.get(field, field)
+        name = FOLLOWS_FROM.get(field, field)
         source = resolution.sources.get(name)
         if source is not None and source.origin == "constructor-default":
             settable = source.text.startswith("GPTModel.")

@@ -619,6 +619,7 @@ def test_other_keys_come_on_top_of_nothing(block: Block) -> None:
         ({"rope_theta": 5}, {"rope_type": "default", "rope_theta": 5}),
         ({"type": "yarn", "rope_type": "linear"}, {"rope_type": "linear"}),
         ({"type": 5}, {"rope_type": 5}),
+        ({"type": ["yarn"]}, {"rope_type": ["yarn"]}),
     ],
 )
 def test_the_same_parameters(one: Block, other: Block) -> None:

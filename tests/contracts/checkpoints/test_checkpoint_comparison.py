@@ -194,6 +194,9 @@ def test_width_is_compared_and_not_the_fraction() -> None:
     assert findings(argv, {"rope_theta": 10000, "head_dim": 64, "rotary_dim": 32}) == []
     finding = only(GPT, {"rope_theta": 10000, "head_dim": 64, "rotary_dim": 32})
     assert (finding.expected, finding.actual) == (32, 64)
+    assert finding.message == (
+        "rotary_dim is 64 (declared: --kv-channels 64), the checkpoint's is 32 (m.json: rotary_dim)"
+    )
     assert finding.remedy == "declare --rotary-percent 0.5 in the definition"
     assert finding.effect == "32 of 32 frequencies differ; 64 elements rotated against 32 elements"
 
@@ -451,6 +454,17 @@ def test_layers_that_are_not_rotated() -> None:
     assert findings(f"{GPT} --no-rope-freq 4", longer) == []
 
 
+@pytest.mark.parametrize(
+    ("unrotated", "shown"), [(4, "0, 1, 2, 3"), (5, "0, 1, 2, 3, ..."), (8, "0, 1, 2, 3, ...")]
+)
+def test_many_layers_that_are_not_rotated_are_counted(unrotated: int, shown: str) -> None:
+    layers = [0] * unrotated + [1] * (8 - unrotated)
+
+    finding = only(GPT, {"rope_theta": 10000, "head_dim": 64, "no_rope_layers": layers})
+
+    assert f"the checkpoint's is {unrotated} layers ({shown}) (m.json" in finding.message
+
+
 # Magnitude and softmax
 
 
@@ -477,6 +491,8 @@ def test_missing_mscale_all_dim() -> None:
     magnitude, softmax = findings(DEEPSEEK_ARGV, deepseek())
 
     assert (magnitude.field, softmax.field) == ("magnitude", "softmax_multiplier")
+    assert (magnitude.origin, magnitude.source) == ("parser-default", "default of --mscale")
+    assert (softmax.origin, softmax.source) == ("parser-default", "default of --mscale-all-dim")
     assert magnitude.actual == pytest.approx(1.368888, abs=1e-6)
     assert softmax.expected == pytest.approx(1.873854, abs=1e-6)
     assert magnitude.effect == "0 of 32 frequencies differ; cosine and sine x1.369"
