@@ -9,6 +9,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+# What forward of each class of Megatron returns: one tensor, or a pair.
+CLASS_RETURNS = {
+    "RotaryEmbedding": 1,
+    "MultimodalRotaryEmbedding": 1,
+    "YarnRotaryEmbedding": 2,
+}
 SELECTORS = ("rope_type", "position_embedding_type")
 RESULT_TESTS = frozenset({"isinstance", "len", "is_tensor", "type", "hasattr"})
 SPELLINGS = ("lower", "upper", "casefold", "strip")
@@ -114,16 +120,25 @@ def _asked(call: ast.Call, facts: Facts) -> bool | None:  # noqa: PLR0911  # one
     classes = {last_name(one) for one in (given.elts if isinstance(given, ast.Tuple) else [given])}
     if subject in facts.results:
         if classes <= {"tuple", "list"}:
-            return facts.returns > 1
+            # A pair may have been made a list of.
+            return None if facts.returns > 1 and "tuple" not in classes else facts.returns > 1
         if classes == {"Tensor"}:
             return facts.returns == 1
         return None
     if subject in facts.rotary:
-        if facts.rotary_class in classes:
-            return True
-        # YarnRotaryEmbedding is a RotaryEmbedding, too.
-        return facts.rotary_class == "YarnRotaryEmbedding" and "RotaryEmbedding" in classes
+        return _is_one_of(classes, facts)
     return None
+
+
+def _is_one_of(classes: set[str | None], facts: Facts) -> bool | None:
+    """Return whether the embedding is of one of some classes, or None."""
+    own = {facts.rotary_class}
+    if facts.rotary_class == "YarnRotaryEmbedding":
+        own.add("RotaryEmbedding")
+    if not own.isdisjoint(classes):
+        return True
+    # Another class may be one that it is derived from, or its own by another name.
+    return None if classes - CLASS_RETURNS.keys() else False
 
 
 def asks_about(test: ast.expr, facts: Facts) -> bool:
@@ -172,7 +187,7 @@ def _selected(node: ast.expr, facts: Facts, depth: int = 0) -> Any:
     if name in SELECTORS and name in facts.selectors:
         return facts.selectors[name]
     bound = _bound(node, facts)
-    return _UNKNOWN if bound is None or depth > _DEEPEST else _selected(bound, facts, depth + 1)
+    return _UNKNOWN if bound is None or depth == _DEEPEST else _selected(bound, facts, depth + 1)
 
 
 def _respelled(method: ast.Attribute, facts: Facts, depth: int) -> Any:
@@ -189,4 +204,4 @@ def _constant(node: ast.expr, facts: Facts, depth: int = 0) -> Any:
         values = [_constant(one, facts, depth) for one in node.elts]
         return _UNKNOWN if any(one is _UNKNOWN for one in values) else tuple(values)
     bound = _bound(node, facts)
-    return _UNKNOWN if bound is None or depth > _DEEPEST else _constant(bound, facts, depth + 1)
+    return _UNKNOWN if bound is None or depth == _DEEPEST else _constant(bound, facts, depth + 1)

@@ -17,19 +17,13 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from pytest_ropecontract.contracts.arity import guards
 from pytest_ropecontract.contracts.arity.containers import Containers, key_of, place_of
-from pytest_ropecontract.contracts.arity.guards import Facts, last_name
+from pytest_ropecontract.contracts.arity.guards import CLASS_RETURNS, Facts, last_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_ropecontract.contracts.arity.adapter import Module, Part
 
-# What forward of each class of Megatron returns: one tensor, or a pair.
-CLASS_RETURNS = {
-    "RotaryEmbedding": 1,
-    "MultimodalRotaryEmbedding": 1,
-    "YarnRotaryEmbedding": 2,
-}
 # Under this name Megatron's attention holds its embedding.
 INHERITED = "rotary_pos_emb"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
