@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # Methods that give an element of a dict, by its key.
 GETTERS = ("get", "pop", "setdefault", "__getitem__")
@@ -49,23 +53,39 @@ class Content:
 
     def either(self, other: Content) -> Content:
         """Return what holds where it is not known which of two it is."""
-        counts, calls = (
-            {
-                key: one[key] if key not in two or one.get(key) == two[key] else None
-                for key, one, two in (
-                    *((key, one, two) for key in one),
-                    *((key, two, one) for key in two if key not in one),
-                )
-            }
-            for one, two in ((self.counts, other.counts), (self.calls, other.calls))
-        )
         blurred = any(
             self.counts[key] != other.counts[key]
             for key in self.counts.keys() & other.counts.keys()
         )
         return Content(
-            counts, calls, self.ordered or other.ordered, self.blurred or other.blurred or blurred
+            _agreed(self.counts, other.counts),
+            _agreed(self.calls, other.calls),
+            self.ordered or other.ordered,
+            self.blurred or other.blurred or blurred,
         )
+
+    @classmethod
+    def of(
+        cls, elements: Iterable[tuple[object, int | None, int | None]], *, ordered: bool
+    ) -> Content:
+        """Return what holds of elements: their keys, their counts, and those when called."""
+        counts: dict[object, int | None] = {}
+        calls: dict[object, int | None] = {}
+        blurred = False
+        for key, count, called in elements:
+            # Several elements may have the key of everything.
+            blurred = blurred or counts.get(key, count) != count
+            counts[key] = count if counts.get(key, count) == count else None
+            if called is not None:
+                calls[key] = called
+        return cls(counts, calls, ordered, blurred)
+
+
+def _agreed(
+    one: dict[object, int | None], two: dict[object, int | None]
+) -> dict[object, int | None]:
+    same = {key: count if two.get(key, count) == count else None for key, count in one.items()}
+    return {**two, **same}
 
 
 class Containers:
@@ -110,18 +130,13 @@ class Containers:
             name: one for name, one in self._known.items() if name.partition(".")[0] not in names
         }
 
-    def bind(
-        self,
-        target: ast.expr,
-        count: int | None,
-        contents: list[tuple[object, int | None, int | None]] | None,
-    ) -> str | None:
+    def bind(self, target: ast.expr, count: int | None, content: Content | None) -> str | None:
         """Let a name or an attribute be something else.
 
         Args:
             target: The name or the attribute.
             count: How many results it holds itself.
-            contents: What it holds as a container: key, count, and count when called.
+            content: What it holds as a container.
 
         Returns:
             Its name where results are in it.
@@ -131,18 +146,9 @@ class Containers:
             return None
         self._known.pop(place, None)
         if count is not None and isinstance(target, ast.Attribute):
-            itself: dict[object, int | None] = {_ITSELF: count}
-            self._known[place] = Content(itself)
-        elif contents is not None:
-            ordered = all(isinstance(key, int) or key is ANY for key, _, _ in contents)
-            counts: dict[object, int | None] = {}
-            blurred = False
-            for key, one, _ in contents:
-                blurred = blurred or counts.get(key, one) != one
-                counts[key] = one if counts.get(key, one) == one else None
-            calls: dict[object, int | None] = {}
-            calls |= {key: called for key, _, called in contents if called is not None}
-            self._known[place] = Content(counts, calls, ordered, blurred)
+            self._known[place] = Content({_ITSELF: count})
+        elif content is not None:
+            self._known[place] = content
         return place if place in self.names else None
 
     def store(
@@ -191,7 +197,7 @@ class Containers:
 
     def holds(self, value: ast.expr) -> bool:
         """Return whether an expression is a container in which a result is."""
-        content = self._known.get(place_of(value) or "")
+        content = self.of(value)
         return content is not None and content.holds
 
     def each(self, iterable: ast.expr) -> int | None:
@@ -204,30 +210,35 @@ class Containers:
         content = self._gone_over(iterable)
         return content is not None and content.is_open(ANY)
 
+    def of(self, node: ast.expr) -> Content | None:
+        """Return what an expression holds that names a container, or None."""
+        place = place_of(node)
+        return None if place is None else self._known.get(place)
+
     def _gone_over(self, iterable: ast.expr) -> Content | None:
         if (
             isinstance(iterable, ast.Call)
             and isinstance(iterable.func, ast.Attribute)
             and iterable.func.attr == "values"
         ):
-            return self._known.get(place_of(iterable.func.value) or "")
-        content = self._known.get(place_of(iterable) or "")
+            return self.of(iterable.func.value)
+        content = self.of(iterable)
         return content if content is not None and content.ordered else None
 
     def _element(self, value: ast.expr) -> tuple[Content | None, object]:
         if isinstance(value, ast.Attribute):
-            content = self._known.get(place_of(value) or "")
+            content = self.of(value)
             itself = content is not None and _ITSELF in content.counts
             return (content, _ITSELF) if itself else (None, ANY)
         if isinstance(value, ast.Subscript):
-            return self._known.get(place_of(value.value) or ""), key_of(value.slice)
+            return self.of(value.value), key_of(value.slice)
         if (
             isinstance(value, ast.Call)
             and isinstance(value.func, ast.Attribute)
             and value.func.attr in GETTERS
             and value.args
         ):
-            content = self._known.get(place_of(value.func.value) or "")
+            content = self.of(value.func.value)
             return content, key_of(value.args[0])
         return None, ANY
 

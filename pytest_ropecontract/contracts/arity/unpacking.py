@@ -16,7 +16,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeGuard
 
 from pytest_ropecontract.contracts.arity import guards
-from pytest_ropecontract.contracts.arity.containers import Containers, key_of, place_of
+from pytest_ropecontract.contracts.arity.containers import (
+    ANY,
+    Containers,
+    Content,
+    key_of,
+    place_of,
+)
 from pytest_ropecontract.contracts.arity.guards import CLASS_RETURNS, Facts, last_name
 
 if TYPE_CHECKING:
@@ -620,24 +626,27 @@ class _Walk:
             results = self.facts.results | {name.rpartition(".")[2]}
             self.facts = dataclasses.replace(self.facts, results=results)
 
-    def _contents(self, value: ast.expr) -> list[tuple[object, int | None, int | None]] | None:
-        """Return what a list or a dict holds: key, count, and count when called; else None."""
+    def _contents(self, value: ast.expr) -> Content | None:
+        """Return what a list or a dict holds, and None of anything else."""
         pairs: list[tuple[object, ast.expr]]
         if isinstance(value, ast.Dict):
             pairs = [(key_of(key), one) for key, one in zip(value.keys, value.values, strict=True)]
         elif isinstance(value, ast.Call) and last_name(value.func) == "dict" and not value.args:
-            pairs = [(one.arg or ..., one.value) for one in value.keywords]
+            pairs = [(one.arg or ANY, one.value) for one in value.keywords]
         elif isinstance(value, ast.Tuple | ast.List):
             starred = any(isinstance(one, ast.Starred) for one in value.elts)
-            pairs = [(... if starred else at, one) for at, one in enumerate(value.elts)]
+            pairs = [(ANY if starred else at, one) for at, one in enumerate(value.elts)]
         elif isinstance(value, ast.DictComp):
             with self._inside():
                 known = self._generated(value.generators)
-                return [(..., self.count(value.value) if known else None, None)]
+                return Content({ANY: self.count(value.value) if known else None})
+        elif (known_as := self.kept.of(value)) is not None:
+            return known_as
         else:
             count = self._each(value)
-            return None if count is None else [(..., count, None)]
-        return [(key, self.count(one), self._called(one)) for key, one in pairs]
+            return None if count is None else Content({ANY: count}, ordered=True)
+        elements = [(key, self.count(one), self._called(one)) for key, one in pairs]
+        return Content.of(elements, ordered=isinstance(value, ast.Tuple | ast.List))
 
     def _hold(self, target: ast.expr, count: int) -> None:
         """Let a target hold the result of an embedding, or take it apart."""
@@ -733,14 +742,14 @@ class _Walk:
         """Remember what is added to a list, or to a dict where it has none yet."""
         if not isinstance(call.func, ast.Attribute) or not call.args:
             return
-        key: object = ...
+        key: object = ANY
         if call.func.attr == "setdefault" and len(call.args) > 1:
             key = key_of(call.args[0])
         elif call.func.attr not in ("append", "appendleft", "add"):
             return
         count = self.count(call.args[-1])
         place = place_of(call.func.value)
-        self._kept(call, self.kept.store(place, key, count, None, ordered=key is ...))
+        self._kept(call, self.kept.store(place, key, count, None, ordered=key is ANY))
 
     def _spread(self, function: ast.Lambda, call: ast.Call) -> None:
         """Compare the parameters of a lambda with the results that are spread over them."""
