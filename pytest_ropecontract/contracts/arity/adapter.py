@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import functools
+import warnings
 from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_ropecontract import reading
+from pytest_ropecontract.contracts.arity.containers import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -138,7 +140,7 @@ class Sources:
             return None
         for folder in self.folders:
             base = folder.joinpath(*parts)
-            for path in (base.with_name(f"{base.name}.py"), base / "__init__.py"):
+            for path in (base / "__init__.py", base.with_name(f"{base.name}.py")):
                 if path.is_file():
                     return Module(name, path, _tree(path), path.name == "__init__.py")
         return None
@@ -146,7 +148,10 @@ class Sources:
 
 def _tree(path: Path) -> ast.Module:
     try:
-        return ast.parse(reading.read(path, SIZE_LIMIT), filename=str(path))
+        # Training shows what Python warns of in a module; as errors they would be of its syntax.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(reading.read(path, SIZE_LIMIT))
     except reading.TooLargeError:
         raise UnreadableAdapterError(f"{path.name} is too large") from None
     except SyntaxError as error:
@@ -221,9 +226,8 @@ def lacking(sources: Sources, module: Module, function: str) -> Module | None:
 
 def _origins(module: Module, name: str) -> Iterator[tuple[str, str]]:
     """Yield the modules that a name, which may be dotted, may come from, with its name there."""
-    origin, original = module.imports.get(name, ("", ""))
-    if origin:
-        yield origin, original
+    if name in module.imports:
+        yield module.imports[name]
         return
     head, _, last = name.rpartition(".")
     if not head:
@@ -261,17 +265,8 @@ def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 def _names(node: ast.AST) -> set[str]:
     """Return the names in a statement, those of attributes with what they are of."""
     found = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
-    dotted = (_dotted(one) for one in ast.walk(node) if isinstance(one, ast.Attribute))
+    dotted = (place_of(one) for one in ast.walk(node) if isinstance(one, ast.Attribute))
     return found.union(one for one in dotted if one is not None)
-
-
-def _dotted(node: ast.expr) -> str | None:
-    if isinstance(node, ast.Name):
-        return node.id
-    if not isinstance(node, ast.Attribute):
-        return None
-    inner = _dotted(node.value)
-    return None if inner is None else f"{inner}.{node.attr}"
 
 
 def _is_followed(name: str, adapter: Module, followed: set[str]) -> bool:
@@ -284,9 +279,7 @@ def _is_followed(name: str, adapter: Module, followed: set[str]) -> bool:
 
 
 def _absolute(module: Module, node: ast.ImportFrom) -> str:
-    if not node.level:
-        return node.module or ""
-    kept = module.name.split(".")
+    kept = module.name.split(".") if node.level else []
     drop = node.level - (1 if module.package else 0)
-    base = kept[: len(kept) - drop] if drop else kept
-    return ".".join([*base, *([node.module] if node.module else [])])
+    inner = [] if node.module is None else [node.module]
+    return ".".join([*kept[: len(kept) - drop], *inner])
