@@ -60,12 +60,11 @@ def find(parts: Sequence[Part], facts: Facts) -> list[Unpacking]:
     builders = {
         one.node.name
         for one in functions.mentioning(CLASS_RETURNS)
-        if _constructed(one.node, facts, frozenset()) is not None
+        if _constructed(one.node, facts)
     }
     held = _held(parts, builders) | {INHERITED}
     facts = dataclasses.replace(facts, rotary=facts.rotary | held, bound=_bound_once(parts))
-    returns = _constructed_returns(functions, facts, frozenset(builders))
-    facts = dataclasses.replace(facts, returns=returns)
+    facts = _constructed_instead(functions, facts, builders)
     wrappers = _wrappers(functions, facts)
     found: dict[tuple[str, int], Unpacking] = {}
     elsewhere = _kept_in_attributes(parts, functions, facts, wrappers)
@@ -229,42 +228,40 @@ def _makes(value: ast.expr, made: set[str]) -> bool:
     return isinstance(value, ast.Call) and last_name(value.func) in made
 
 
-def _constructed(node: Function, facts: Facts, builders: frozenset[str]) -> set[str] | None:
-    """Return the classes that a function returns an embedding of, or None."""
-    found: set[str] = set()
+def _constructed(node: Function, facts: Facts) -> set[str]:
+    """Return the classes that a function returns an embedding of."""
     walk = _Walk(facts, {})
     walk.function(node)
-    for value in walk.returned:
-        for option in _options(value, walk.facts):
-            name = last_name(option.func) if isinstance(option, ast.Call) else None
-            if name in CLASS_RETURNS or name in builders:
-                found.add(str(name))
-    return found or None
+    called = {name for value in walk.returned for name in _called_names(value, walk.facts)}
+    return called & CLASS_RETURNS.keys()
 
 
-def _constructed_returns(functions: _Functions, facts: Facts, builders: frozenset[str]) -> int:
-    """Return how many results there are: of the class that the adapter itself constructs.
+def _constructed_instead(functions: _Functions, facts: Facts, builders: set[str]) -> Facts:
+    """Return what is known where the adapter itself constructs an embedding.
 
     Where it constructs none, or several, or leaves that open, it is the class that Megatron
     builds.
     """
-    classes: set[str] = set()
+    called: set[str] = set()
     for one in functions.mentioning({*CLASS_RETURNS, *builders}):
         walk = _Walk(facts, {})
         walk.function(one.node)
         for target, value in walk.assigned:
-            if target not in facts.rotary:
-                continue
-            for option in _options(value, walk.facts):
-                name = last_name(option.func) if isinstance(option, ast.Call) else None
-                if name in CLASS_RETURNS:
-                    classes.add(str(name))
-                elif name in builders:
-                    classes |= (
-                        _constructed(functions.defined[str(name)].node, facts, frozenset()) or set()
-                    )
-    counts = {CLASS_RETURNS[name] for name in classes if name in CLASS_RETURNS}
-    return counts.pop() if len(counts) == 1 else facts.returns
+            if target in facts.rotary:
+                called |= _called_names(value, walk.facts)
+    classes = called & CLASS_RETURNS.keys()
+    for name in called & builders:
+        classes |= _constructed(functions.defined[name].node, facts)
+    if len(classes) == 1:
+        facts = dataclasses.replace(facts, rotary_class=min(classes))
+    counts = {CLASS_RETURNS[name] for name in classes}
+    return dataclasses.replace(facts, returns=counts.pop()) if len(counts) == 1 else facts
+
+
+def _called_names(value: ast.expr, facts: Facts) -> set[str]:
+    """Return the last names of what an expression may be a call of."""
+    calls = (one for one in _options(value, facts) if isinstance(one, ast.Call))
+    return {name for call in calls if (name := last_name(call.func)) is not None}
 
 
 def _options(value: ast.expr, facts: Facts) -> Iterator[ast.expr]:
@@ -282,7 +279,7 @@ def _options(value: ast.expr, facts: Facts) -> Iterator[ast.expr]:
 def _wrappers(functions: _Functions, facts: Facts) -> dict[str, int]:
     """Return the functions that hand on the result of an embedding, with their own count."""
     wrappers: dict[str, int] = {}
-    for _ in range(3):  # a wrapper of a wrapper of a wrapper
+    for _ in functions.all:  # each may hand on what another one does
         known = dict(wrappers)
         mentioning = functions.mentioning({*facts.rotary, *wrappers})
         for name in dict.fromkeys(one.node.name for one in mentioning):
@@ -311,7 +308,7 @@ def _handed_on(node: Function, facts: Facts, wrappers: dict[str, int]) -> int | 
                 counts.add((walk.count(option) or 0, walk.is_result(option)))
     hands_on = any(result for _, result in counts)
     distinct = {count for count, _ in counts}
-    return distinct.pop() if hands_on and len(distinct) == 1 and 0 not in distinct else None
+    return distinct.pop() if hands_on and len(distinct) == 1 else None
 
 
 class _Walk:
