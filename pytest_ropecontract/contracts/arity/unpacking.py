@@ -246,9 +246,8 @@ def _constructed_instead(functions: _Functions, facts: Facts, builders: set[str]
     for one in functions.mentioning({*CLASS_RETURNS, *builders}):
         walk = _Walk(facts, {})
         walk.function(one.node)
-        for target, value in walk.assigned:
-            if target in facts.rotary:
-                called |= _called_names(value, walk.facts)
+        for value in walk.assigned:
+            called |= _called_names(value, walk.facts)
     classes = called & CLASS_RETURNS.keys()
     for name in called & builders:
         classes |= _constructed(functions.defined[name].node, facts)
@@ -332,7 +331,7 @@ class _Walk:
         self.mismatches: list[tuple[int, int, int | None]] = []
         self.stored: set[ast.AST] = set()
         self.returned: list[ast.expr] = []
-        self.assigned: list[tuple[str, ast.expr]] = []
+        self.assigned: list[ast.expr] = []
         self.handed: list[tuple[str, _Given]] = []
 
     def function(self, node: Function) -> None:
@@ -547,10 +546,7 @@ class _Walk:
             return
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         self._expression(node.value)
-        for target in targets:
-            name = last_name(target)
-            if name is not None:
-                self.assigned.append((name, node.value))
+        self.assigned.append(node.value)
         for value in _options(node.value, self.facts):
             for target in targets:
                 self._bind(target, value, node.value)
