@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import difflib
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_ropecontract.contracts.arity import adapter, unpacking
-from pytest_ropecontract.contracts.arity.guards import Facts
+from pytest_ropecontract.contracts.arity.guards import SELECTORS, Facts
 from pytest_ropecontract.contracts.findings import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from pytest_ropecontract.rope.config import RopeConfig
-    from pytest_ropecontract.rope.resolution import Resolution
+    from pytest_ropecontract.rope.resolution import Resolution, Source
 
 SPEC = "--spec"
 DEFINITION_SUFFIXES = (".py", ".sh", ".txt", ".args")
@@ -45,9 +44,7 @@ def check(
     spec = adapter.named(resolution.parsed.namespace.get("spec"))
     if spec is None:
         raise NotCheckedError(f"{model} names no adapter with --spec")
-    rope = resolution.rope
-    if rope is None or rope.returns is None or rope.rotary_class is None:
-        raise NotCheckedError(f"no rotary embedding is built for {model}")
+    built = _built(model, resolution)
     name, function = spec
     sources = adapter.Sources([root, *(root / folder for folder in folders)])
     try:
@@ -70,7 +67,7 @@ def check(
                 remedy="correct the module, training imports it too",
             ),
         )
-    facts = Facts(_selectors(resolution, rope), rope.rotary_class, rope.returns)
+    facts = Facts(_selectors(resolution, built), built.rotary_class, built.returns)
     found = unpacking.find(parts, facts)
     return tuple(
         _finding(
@@ -78,7 +75,7 @@ def check(
             f"{_relative(one.module.path, root)}:{one.line}",
             one.expected,
             one.returned,
-            resolution,
+            built,
         )
         if one.returned is not None
         else _unread(model, f"{_relative(one.module.path, root)}:{one.line}", one.expected)
@@ -97,12 +94,10 @@ def check_stated(model: str, resolution: Resolution, unpacks: int) -> tuple[Find
     Raises:
         NotCheckedError: No rotary embedding is built.
     """
-    rope = resolution.rope
-    if rope is None or rope.returns is None:
-        raise NotCheckedError(f"no rotary embedding is built for {model}")
-    if rope.returns == unpacks:
+    built = _built(model, resolution)
+    if built.returns == unpacks:
         return ()
-    return (_finding(model, "its registration", unpacks, rope.returns, resolution),)
+    return (_finding(model, "its registration", unpacks, built.returns, built),)
 
 
 def mentions_spec(text: str) -> bool:
@@ -140,34 +135,44 @@ def _beginning(path: Path) -> str:
         return ""
 
 
-def _selectors(resolution: Resolution, rope: RopeConfig) -> dict[str, object]:
-    selectors = {
-        name: resolution.parsed.namespace[name]
-        for name in ("rope_type", "position_embedding_type")
-        if name in resolution.parsed.namespace
-    }
-    if rope.attention == "mla":
-        selectors["rope_type"] = rope.kind  # where it is None, the config class decides
+class _Built(NamedTuple):
+    """What is built of the embedding."""
+
+    rotary_class: str
+    returns: int
+    attention: str
+    kind: str
+    source: Source
+    """Where the kind comes from."""
+
+
+def _built(model: str, resolution: Resolution) -> _Built:
+    rope = resolution.rope
+    if rope is None or rope.rotary_class is None or rope.returns is None:
+        raise NotCheckedError(f"no rotary embedding is built for {model}")
+    source = resolution.sources["kind"]
+    return _Built(rope.rotary_class, rope.returns, rope.attention, rope.kind, source)
+
+
+def _selectors(resolution: Resolution, built: _Built) -> dict[str, object]:
+    namespace = resolution.parsed.namespace
+    selectors = {name: namespace[name] for name in SELECTORS if name in namespace}
+    if built.attention == "mla":
+        selectors["rope_type"] = built.kind  # where it is None, the config class decides
     return selectors
 
 
-def _finding(
-    model: str, place: str, expected: int, returned: int, resolution: Resolution
-) -> Finding:
-    rope = resolution.rope
-    built = rope.rotary_class if rope is not None else None
-    source = resolution.sources.get("kind")
-    come = "" if source is None or rope is None else f" (kind {rope.kind}: {source.text})"
+def _finding(model: str, place: str, expected: int, returned: int, built: _Built) -> Finding:
     return Finding(
         "return-arity",
         model,
-        f"{place} takes {_results(expected)} from the rotary embedding, and {built} returns "
-        f"{_results(returned)}{come}",
+        f"{place} takes {_results(expected)} from the rotary embedding, and {built.rotary_class} "
+        f"returns {_results(returned)} (kind {built.kind}: {built.source.text})",
         field="returns",
         expected=expected,
         actual=returned,
-        origin=source.origin if source else None,
-        source=source.text if source else None,
+        origin=built.source.origin,
+        source=built.source.text,
         remedy='take the results by the rope type: if config.rope_type == "rope", one; else two',
     )
 
@@ -186,7 +191,7 @@ def _unread(model: str, place: str, expected: int) -> Finding:
 
 
 def _lacking(model: str, name: str, function: str, module: adapter.Module) -> Finding:
-    near = difflib.get_close_matches(function, module.bindings, n=1)
+    near = difflib.get_close_matches(function, module.bindings)
     imported = "" if module.name == name else f", from which {name} imports it"
     return Finding(
         "return-arity",

@@ -105,6 +105,29 @@ def test_three_results_of_two(frame: Path) -> None:
     )
 
 
+def test_what_could_not_be_read_is_a_note(frame: Path) -> None:
+    write(
+        frame,
+        """\
+        FORWARD
+                out = {"r": self.rotary_pos_emb(length), "mask": hidden}
+                table, scale = out[hidden]
+        """,
+    )
+
+    (finding,) = found(frame, "rope")
+
+    assert (finding.status, finding.field) == ("note", "returns")
+    assert finding.text().splitlines() == [
+        (
+            "return-arity: m: frame/adapter.py:8 takes two results from where a result of the "
+            "rotary embedding may be kept, which could not be read"
+        ),
+        "  expected: 2",
+        "  remedy:   take the result apart where the embedding is called, then it is checked",
+    ]
+
+
 KEPT = """\
     FORWARD
             table, scale = self.cache[length]
@@ -526,7 +549,8 @@ def test_function_that_the_module_lacks(frame: Path, text: str, message: str) ->
 
     (finding,) = check("m", built("rope", "--spec frame.adapter get_spce"), frame, [])
 
-    assert (finding.message, finding.status) == (message, "fail")
+    assert (finding.headline, finding.status) == (f"return-arity: m: {message}", "fail")
+    assert finding.flag == "--spec frame.adapter get_spce"
     assert finding.remedy == "correct --spec in the definition, training does not find it either"
 
 
@@ -626,35 +650,73 @@ def test_no_embedding_is_built(frame: Path) -> None:
     argv = "--num-layers 1 --hidden-size 64 --num-attention-heads 4 --position-embedding-type none"
     nothing = resolve(pipeline(), [*argv.split(), *ADAPTER.split()])
 
-    with pytest.raises(NotCheckedError, match="no rotary embedding is built for m"):
+    refused = resolve(pipeline(), [*argv.split()[2:], *ADAPTER.split()])
+
+    for one in (nothing, refused):
+        with pytest.raises(NotCheckedError, match=r"^no rotary embedding is built for m$"):
+            check_stated("m", one, 2)
+    with pytest.raises(NotCheckedError, match=r"^no rotary embedding is built for m$"):
         check("m", nothing, frame, [])
-    with pytest.raises(NotCheckedError, match="no rotary embedding is built for m"):
-        check_stated("m", nothing, 2)
 
 
 def test_number_that_is_stated() -> None:
     assert check_stated("m", built("yarn"), 2) == ()
     (finding,) = check_stated("m", built("rope"), 2)
 
-    assert finding.message == (
-        "its registration takes two results from the rotary embedding, and RotaryEmbedding "
-        "returns one result (kind rope: --rope-type rope)"
+    assert finding.headline == (
+        "return-arity: m: its registration takes two results from the rotary embedding, and "
+        "RotaryEmbedding returns one result (kind rope: --rope-type rope)"
     )
+
+
+@pytest.mark.parametrize(
+    ("attention", "rope_type", "condition", "line"),
+    [
+        # Of multi-latent attention the kind is that of what is built, also where no flag says it.
+        ("mla", "", 'config.rope_type == "yarn"', ["8"]),
+        ("mla", "", 'config.rope_type == "rope"', []),
+        ("mla", "--rope-type rope", 'config.rope_type == "rope"', ["8"]),
+        ("gpt", "", 'config.position_embedding_type == "rope"', ["8"]),
+        ("gpt", "", 'config.position_embedding_type == "mrope"', []),
+        ("gpt", "", 'config.rope_type == "rope"', []),
+    ],
+)
+def test_config_attributes_that_conditions_ask_for(
+    frame: Path, attention: str, rope_type: str, condition: str, line: list[str]
+) -> None:
+    write(
+        frame, f"FORWARD\n        if {condition}:\n            a, b, c = self.rotary_pos_emb(0)\n"
+    )
+    common = (
+        "--num-layers 2 --hidden-size 64 --num-attention-heads 4 --position-embedding-type rope"
+    )
+    argv = [*(MLA if attention == "mla" else common).split(), *rope_type.split(), *ADAPTER.split()]
+    made = resolve(pipeline(), argv)
+
+    places = [one.message.partition(" ")[0] for one in check("m", made, frame, [])]
+    assert places == [f"frame/adapter.py:{one}" for one in line]
 
 
 def test_files_that_mention_an_adapter(tmp_path: Path) -> None:
     texts = {
         "base.py": '"--spec", "a", "b"',
+        "base_of_another.txt": "--spec a b",
+        "of_that.args": "base_of_another",
         "variant.py": 'load(__file__, "base")',
         "variant_of_variant.sh": "source variant.py",
         "other.py": "return basement",
         "notes.md": "--spec",
+        "of_base-line.py": "base-line or a-base",
     }
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
 
+    (tmp_path / "folder.py").mkdir()
+
     assert {path.name for path in mentioning([tmp_path])} == {
         "base.py",
+        "base_of_another.txt",
+        "of_that.args",
         "variant.py",
         "variant_of_variant.sh",
     }
@@ -668,3 +730,25 @@ def test_file_that_cannot_be_read_mentions_nothing(tmp_path: Path) -> None:
 
     with ordinary_user(tmp_path / "models"):
         assert mentioning([tmp_path / "models"]) == set()
+
+
+def test_beginning_of_a_file_says_whether_it_mentions_an_adapter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rule, "TEXT_LIMIT", 8)
+    (tmp_path / "soon.sh").write_text("  --spec a")
+    (tmp_path / "late.sh").write_text("   --spec a")
+
+    assert mentioning([tmp_path]) == {tmp_path / "soon.sh"}
+
+
+def test_file_in_another_encoding_mentions_an_adapter(tmp_path: Path) -> None:
+    (tmp_path / "other.sh").write_bytes(b"# gr\xf6\xdfer\n--spec a b")
+    (tmp_path / "gr\u00f6\u00dfer.sh").write_text("--spec a b")
+    (tmp_path / "of.sh").write_text("gr\u00f6\u00dfer", encoding="utf-8")
+
+    assert {path.name for path in mentioning([tmp_path])} == {
+        "other.sh",
+        "gr\u00f6\u00dfer.sh",
+        "of.sh",
+    }

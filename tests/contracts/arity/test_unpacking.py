@@ -1805,8 +1805,8 @@ SEVERAL = [
     ),
     (
         (
-            "a, b, c = self.rotary_pos_emb(0)\nif self.layer:\n    a, b, c = self.rotary_pos_emb(1)\n"
-            "else:\n    a, b = self.rotary_pos_emb(1)"
+            "a, b, c = self.rotary_pos_emb(0)\n"
+            "if self.layer:\n    a, b, c = self.rotary_pos_emb(1)\nelse:\n    a, b = self.rotary_pos_emb(1)"
         ),
         ["1: 3 of 2"],
     ),
@@ -1822,10 +1822,6 @@ SEVERAL = [
         ["2: 3 of 2"],
     ),
     # Of two of one line, the one whose number is known.
-    (
-        "mixed = out, hidden = self.rotary_pos_emb(0), 1\na, b = mixed[2]; a, b, c = out",
-        ["2: 3 of 2"],
-    ),
     ("out = self.rotary_pos_emb(0)\na, b, c = out; a, b, c, d = out", ["2: 3 of 2"]),
     (
         "all = [self.rotary_pos_emb(0), 1]\na, b = all[length]; a, b, c = self.rotary_pos_emb(0)",
