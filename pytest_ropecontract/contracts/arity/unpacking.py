@@ -286,16 +286,16 @@ def _wrappers(functions: _Functions, facts: Facts) -> dict[str, int]:
                 continue
             # A name that several functions have stands for any of them.
             counts = {_handed_on(one.node, facts, wrappers) for one in functions.named[name]}
-            count = counts.pop() if len(counts) == 1 else None
-            if count is not None:
+            count = max(counts) if len(counts) == 1 else 0
+            if count:
                 wrappers[name] = count
         if wrappers == known:
             break
     return wrappers
 
 
-def _handed_on(node: Function, facts: Facts, wrappers: dict[str, int]) -> int | None:
-    """Return how many results of an embedding a function returns, alone or with others."""
+def _handed_on(node: Function, facts: Facts, wrappers: dict[str, int]) -> int:
+    """Return how many results of an embedding a function returns, alone or with others, or 0."""
     walk = _Walk(facts, wrappers)
     walk.function(node)
     counts = set()
@@ -307,7 +307,7 @@ def _handed_on(node: Function, facts: Facts, wrappers: dict[str, int]) -> int | 
                 counts.add((walk.count(option) or 0, walk.is_result(option)))
     hands_on = any(result for _, result in counts)
     distinct = {count for count, _ in counts}
-    return distinct.pop() if hands_on and len(distinct) == 1 else None
+    return distinct.pop() if hands_on and len(distinct) == 1 else 0
 
 
 class _Walk:

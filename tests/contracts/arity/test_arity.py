@@ -92,6 +92,7 @@ def test_two_results_of_one(frame: Path) -> None:
             "else two"
         ),
     ]
+    assert finding.field == "returns"
     assert found(frame, "yarn") == []
 
 
@@ -624,7 +625,10 @@ def test_adapter_that_cannot_be_read(frame: Path, content: bytes, said: str) -> 
 
     (finding,) = found(frame, "rope")
 
-    assert finding.message.startswith(f"the adapter frame.adapter cannot be read: {said}")
+    heading = "return-arity: m: the adapter frame.adapter cannot be read: "
+    assert finding.headline.startswith(f"{heading}{said}")
+    assert finding.flag == ADAPTER
+    assert finding.remedy == "correct the module, training imports it too"
 
 
 @pytest.mark.parametrize(
@@ -675,6 +679,7 @@ def test_number_that_is_stated() -> None:
         # Of multi-latent attention the kind is that of what is built, also where no flag says it.
         ("mla", "", 'config.rope_type == "yarn"', ["8"]),
         ("mla", "", 'config.rope_type == "rope"', []),
+        ("mla", "", "isinstance(self.rotary_pos_emb, YarnRotaryEmbedding)", ["8"]),
         ("mla", "--rope-type rope", 'config.rope_type == "rope"', ["8"]),
         ("gpt", "", 'config.position_embedding_type == "rope"', ["8"]),
         ("gpt", "", 'config.position_embedding_type == "mrope"', []),

@@ -1806,7 +1806,8 @@ SEVERAL = [
     (
         (
             "a, b, c = self.rotary_pos_emb(0)\n"
-            "if self.layer:\n    a, b, c = self.rotary_pos_emb(1)\nelse:\n    a, b = self.rotary_pos_emb(1)"
+            "if self.layer:\n    a, b, c = self.rotary_pos_emb(1)\n"
+            "else:\n    a, b = self.rotary_pos_emb(1)"
         ),
         ["1: 3 of 2"],
     ),
@@ -2031,6 +2032,25 @@ CONSTRUCTED = [
     ("self.ROTARY = YarnRotaryEmbedding(64) if config.large else None", "2", "2"),
     ("self.ROTARY = None if config.large else build(64)", "2", "2"),
     ("self.ROTARY = YarnRotaryEmbedding(1) if config.large else RotaryEmbedding(1)", "1", "2"),
+    ("self.ROTARY = RotaryEmbedding(1)\n        self.ROTARY = build(1)", "1", "2"),
+    (
+        "self.ROTARY = YarnRotaryEmbedding(1)\n    def reset(self):\n"
+        "        self.ROTARY = RotaryEmbedding(1)",
+        "1",
+        "2",
+    ),
+    (
+        "self.ROTARY = None if config.large else (YarnRotaryEmbedding(1) "
+        "if config.rope_type == 'rope' else RotaryEmbedding(1))",
+        "2",
+        "1",
+    ),
+    (
+        "self.ROTARY = (YarnRotaryEmbedding(1) if config.rope_type == 'rope' else "
+        "RotaryEmbedding(1)) if config.large else None",
+        "2",
+        "1",
+    ),
     (
         (
             "self.ROTARY = YarnRotaryEmbedding(1) if config.rope_type == 'rope' else "
