@@ -2034,20 +2034,26 @@ CONSTRUCTED = [
     ("self.ROTARY = YarnRotaryEmbedding(1) if config.large else RotaryEmbedding(1)", "1", "2"),
     ("self.ROTARY = RotaryEmbedding(1)\n        self.ROTARY = build(1)", "1", "2"),
     (
-        "self.ROTARY = YarnRotaryEmbedding(1)\n    def reset(self):\n"
-        "        self.ROTARY = RotaryEmbedding(1)",
+        (
+            "self.ROTARY = YarnRotaryEmbedding(1)\n    def reset(self):\n"
+            "        self.ROTARY = RotaryEmbedding(1)"
+        ),
         "1",
         "2",
     ),
     (
-        "self.ROTARY = None if config.large else (YarnRotaryEmbedding(1) "
-        "if config.rope_type == 'rope' else RotaryEmbedding(1))",
+        (
+            "self.ROTARY = None if config.large else (YarnRotaryEmbedding(1) "
+            "if config.rope_type == 'rope' else RotaryEmbedding(1))"
+        ),
         "2",
         "1",
     ),
     (
-        "self.ROTARY = (YarnRotaryEmbedding(1) if config.rope_type == 'rope' else "
-        "RotaryEmbedding(1)) if config.large else None",
+        (
+            "self.ROTARY = (YarnRotaryEmbedding(1) if config.rope_type == 'rope' else "
+            "RotaryEmbedding(1)) if config.large else None"
+        ),
         "2",
         "1",
     ),
