@@ -408,8 +408,8 @@ class _Walk:
             if last_name(iterable.func) in _SAME_ELEMENTS and iterable.args:
                 return self._each(iterable.args[-1])
         if isinstance(iterable, ast.Tuple | ast.List | ast.Set):
-            counts = {self.count(one) for one in iterable.elts}
-            return counts.pop() if len(counts) == 1 else None
+            counts = {self.count(one) or 0 for one in iterable.elts}
+            return max(counts) or None if len(counts) == 1 else None
         if not isinstance(iterable, ast.ListComp | ast.SetComp | ast.GeneratorExp):
             return self.kept.each(iterable)
         with self._inside():
