@@ -403,7 +403,7 @@ class _Walk:
         """Return how many results every element holds of what is gone over, or None."""
         iterable = _inner(iterable)
         if isinstance(iterable, ast.Call):
-            if last_name(iterable.func) == "map" and len(iterable.args) > 1:
+            if last_name(iterable.func) == "map" and iterable.args:
                 return self._called(iterable.args[0])
             if last_name(iterable.func) in _SAME_ELEMENTS and iterable.args:
                 return self._each(iterable.args[-1])

@@ -2159,6 +2159,12 @@ def make(size):
     assert taken(text, "rope") == taken(text, "yarn") == []
 
 
+def test_embedding_of_a_module() -> None:
+    text = f"angles = RotaryEmbedding(64)\n{FORWARD}\n        a, b, c = angles(length)\n"
+
+    assert taken(text, "rope") == taken(text, "yarn") == ["4: 3 of 1"]
+
+
 def test_class_that_the_adapter_constructs_is_asked_for() -> None:
     text = f"""\
 {FORWARD}
