@@ -64,7 +64,7 @@ def find(parts: Sequence[Part], facts: Facts) -> list[Unpacking]:
     }
     held = _held(parts, builders) | {INHERITED}
     facts = dataclasses.replace(facts, rotary=facts.rotary | held, bound=_bound_once(parts))
-    facts = _constructed_instead(functions, facts, builders)
+    facts = _constructed_instead(parts, functions, facts, builders)
     wrappers = _wrappers(functions, facts)
     found: dict[tuple[str, int], Unpacking] = {}
     elsewhere = _kept_in_attributes(parts, functions, facts, wrappers)
@@ -236,13 +236,20 @@ def _constructed(node: Function, facts: Facts) -> set[str]:
     return called & CLASS_RETURNS.keys()
 
 
-def _constructed_instead(functions: _Functions, facts: Facts, builders: set[str]) -> Facts:
+def _constructed_instead(
+    parts: Sequence[Part], functions: _Functions, facts: Facts, builders: set[str]
+) -> Facts:
     """Return what is known where the adapter itself constructs an embedding.
 
     Where it constructs none, or several, or leaves that open, it is the class that Megatron
     builds.
     """
     called: set[str] = set()
+    for part in parts:
+        body = part.node.body if isinstance(part.node, ast.ClassDef) else [part.node]
+        for node in body:
+            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+                called |= _called_names(node.value, facts)
     for one in functions.mentioning({*CLASS_RETURNS, *builders}):
         walk = _Walk(facts, {})
         walk.function(one.node)

@@ -2159,10 +2159,25 @@ def make(size):
     assert taken(text, "rope") == taken(text, "yarn") == []
 
 
-def test_embedding_of_a_module() -> None:
-    text = f"angles = RotaryEmbedding(64)\n{FORWARD}\n        a, b, c = angles(length)\n"
+@pytest.mark.parametrize(
+    "text",
+    [
+        "angles = RotaryEmbedding(64)\ndef forward(n):\n    a, b, c = angles(n)",
+        "angles: Base = RotaryEmbedding(64)\ndef forward(n):\n    a, b, c = angles(n)",
+        (
+            "class Attention:\n    angles = RotaryEmbedding(64)\n"
+            "    def forward(self, n): a, b, c = self.angles(n)"
+        ),
+        (
+            "class Attention:\n    angles: Base\n    angles = RotaryEmbedding(64)\n"
+            "    def forward(self, n): a, b, c = self.angles(n)"
+        ),
+    ],
+)
+def test_embedding_of_a_module_or_a_class(text: str) -> None:
+    line = 1 + text[: text.index("a, b, c")].count("\n")
 
-    assert taken(text, "rope") == taken(text, "yarn") == ["4: 3 of 1"]
+    assert taken(text, "rope") == taken(text, "yarn") == [f"{line}: 3 of 1"]
 
 
 def test_class_that_the_adapter_constructs_is_asked_for() -> None:
