@@ -61,9 +61,9 @@ class RecordedMegatron:
         Raises:
             SurfaceError: The recorded options contradict each other.
         """
-        parser = RefusingParser(description="Megatron arguments", allow_abbrev=False)
+        parser = RefusingParser(allow_abbrev=False)
         # In a group, as Megatron adds them: for a parser's own, argparse also formats a help.
-        group = parser.add_argument_group("Megatron")
+        group = parser.add_argument_group()
         for option in self.surface.options:
             try:
                 group.add_argument(*option.flags, **self._keywords(option))
@@ -90,22 +90,22 @@ class RecordedMegatron:
         if option.choices is not None:
             keywords["choices"] = [self._value(choice) for choice in option.choices]
         if option.value_type is not None:
-            keywords["type"] = self._reader(option)
+            keywords["type"] = self._reader(option, option.value_type)
         return keywords
 
-    def _reader(self, option: OptionRecord) -> Callable[[str], Any]:
-        if option.value_type == "enum" and option.enum is not None:
+    def _reader(self, option: OptionRecord, value_type: str) -> Callable[[str], Any]:
+        if value_type == "enum" and option.enum is not None:
             literals = frozenset(str(literal) for literal in option.const or ())
             reader = enum_reader(self.enums[option.enum], literals)
         else:
-            reader = PLAIN_READERS[option.value_type or "str"]
+            reader = PLAIN_READERS[value_type]
         return reader if option.reader is None else _named(reader, option.reader)
 
     def _value(self, recorded: Any) -> Any:
         if isinstance(recorded, dict):
             if "member" in recorded:
                 return self.enums[recorded["of"]][recorded["member"]]
-            return tuple(recorded.get("tuple", ()))
+            return tuple(recorded["tuple"])
         if isinstance(recorded, list):
             return [self._value(value) for value in recorded]
         return recorded

@@ -161,6 +161,82 @@ def test_a_recorded_tuple_is_a_tuple():
     assert parse([], option) == {"b": (0.9, 0.95)}
 
 
+ENUMS = {"Backend": {"flash": 1, "fused": 2}}
+MEMBER = {"of": "Backend", "member": "fused"}
+
+
+def test_members_and_tuples_stand_also_in_lists():
+    option = OptionRecord(("--b",), "b", "store", default=[MEMBER, {"tuple": [1, 2]}, "x", None])
+
+    first, *rest = parse([], option, enums=ENUMS)["b"]
+
+    assert (first.name, first.value) == ("fused", 2)
+    assert rest == [(1, 2), "x", None]
+
+
+@pytest.mark.parametrize(("text", "name"), [("full", "full"), ("7", "7"), ("flash", "flash")])
+def test_literal_of_an_enum_option_stays_text_and_a_member_does_not(text: str, name: str):
+    option = OptionRecord(("--b",), "b", "store", "enum", enum="Backend", const=["full", 7])
+
+    value = parse(["--b", text], option, enums=ENUMS)["b"]
+
+    assert value == name if text != "flash" else value.value == 1
+
+
+def test_member_may_be_a_constant_and_a_choice():
+    options = (
+        OptionRecord(("--const",), "const", "store_const", const=MEMBER),
+        OptionRecord(("--maybe",), "maybe", "store", "enum", enum="Backend", nargs="?", const=[]),
+        OptionRecord(("--some",), "some", "store", "enum", enum="Backend", choices=(MEMBER,)),
+    )
+
+    found = parse(["--const", "--maybe", "fused", "--some", "fused"], *options, enums=ENUMS)
+
+    assert {name: value.name for name, value in found.items()} == {
+        **dict.fromkeys(("const", "maybe", "some"), "fused")
+    }
+    with pytest.raises(ArgumentRefusedError, match=r"^argument --some: invalid choice: "):
+        parse(["--some", "flash"], *options, enums=ENUMS)
+
+
+@pytest.mark.parametrize(
+    ("value_type", "text", "value"),
+    [
+        (None, "5", "5"),
+        ("str", "5", "5"),
+        ("int", "5", 5),
+        ("float", "5", 5.0),
+        ("bool", "False", True),  # as bool() of any text
+        ("list_pattern", "[0]*2", [0, 0]),
+        ("int_tuple", "1,2", (1, 2)),
+    ],
+)
+@pytest.mark.parametrize("reader", [None, "own_type"])
+def test_every_type_is_read(value_type: str | None, reader: str | None, text: str, value: Any):
+    option = OptionRecord(("--x",), "x", "store", value_type, reader, enum="Backend")
+
+    found = parse(["--x", text], option, enums=ENUMS)["x"]
+
+    assert (type(found), found) == (type(value), value)
+
+
+@pytest.mark.parametrize(("reader", "name"), [(None, "read_list_pattern"), ("freq", "freq")])
+def test_refusal_names_megatrons_function(reader: str | None, name: str):
+    option = OptionRecord(("--x",), "x", "store", "list_pattern", reader)
+
+    with pytest.raises(ArgumentRefusedError, match=f"^argument --x: invalid {name} value: 'a'$"):
+        parse(["--x", "a"], option)
+
+
+@pytest.mark.parametrize(
+    ("required", "action"), [(True, "store"), (True, "boolean"), (False, "store")]
+)
+def test_only_what_is_required_is_missed(required: bool, action: str):
+    options = OptionRecord(("--must",), "must", action, required=required)
+
+    assert [one.required for one in parser(options)._actions if one.dest == "must"] == [required]
+
+
 def test_every_kind_of_action_is_rebuilt():
     options = (
         OptionRecord(("--on",), "on", "store_true", default=False),
@@ -207,6 +283,10 @@ def test_a_required_option_is_missed():
         (
             [OptionRecord(("--x",), "x", "store", "enum", enum="Gone")],
             "surface blank has an unusable option --x: 'Gone'",
+        ),
+        (
+            [OptionRecord(("--x",), "x", "store", "enum")],
+            "surface blank has an unusable option --x: 'enum'",
         ),
     ],
 )

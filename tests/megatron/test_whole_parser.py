@@ -10,8 +10,10 @@ import pytest
 from strategies import SURFACE
 
 from pytest_ropecontract.megatron.framework import PipelineCallError
+from pytest_ropecontract.megatron.incremental import IncrementalParser
 from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineSettings
 from pytest_ropecontract.megatron.recorded import RecordedMegatron
+from pytest_ropecontract.megatron.surface import Source
 
 if TYPE_CHECKING:
     from conftest import Framework
@@ -224,3 +226,24 @@ def test_argparse_and_the_arguments_are_put_back(framework: Framework):
         argparse.ArgumentParser.error,
         argparse.ArgumentParser.print_help,
     )
+
+
+def test_what_remains_where_flags_are_left_out_is_parsed_by_it(framework: Framework):
+    pipeline = around(framework)
+    pipeline.parse([])
+    parser = IncrementalParser(pipeline, ["--rotary-base", "5", "--rope-type", "rope"])
+
+    assert parser.values is None
+    for omitted, tokens in (({0}, ["--rope-type", "rope"]), ({1}, ["--rotary-base", "5"])):
+        assert parser.parse(frozenset(omitted)) == pipeline.parse(tokens)
+
+
+@pytest.mark.parametrize(("kind", "flags"), [(RecordedMegatron, 0), (Importable, 2)])
+def test_options_of_a_recorded_framework_are_added_to_what_is_importable(
+    framework: Framework, kind: type[RecordedMegatron], flags: int
+):
+    framework.module("def add(parser):\n    parser.add_argument('--one', '--two')\n")
+    surface = SURFACE._replace(options=(), source=Source(arguments=("frame:add",)))
+    settings = PipelineSettings(arguments=("frame:add",), pythonpath=(str(framework.folder),))
+
+    assert len(Pipeline(kind(surface), settings).flags) == flags + len(("-h", "--help"))
