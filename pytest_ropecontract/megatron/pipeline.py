@@ -375,9 +375,8 @@ class Pipeline:
 
     def _namespace(self, tokens: Sequence[str]) -> dict[str, Any]:
         """Parse with the kept parser, as Megatron's ``parse_args`` does in one process."""
-        namespace = argparse.Namespace(rank=0, world_size=1)
         try:
-            namespace, _ = self._parser.parse_known_args(list(tokens), namespace)
+            namespace, _ = self._parser.parse_known_args(list(tokens))
         except ArgumentRefusedError:
             raise
         except Exception as error:  # a type function may raise anything
@@ -392,13 +391,11 @@ class Pipeline:
         seen: list[dict[str, Any]] = []
         original = argparse.ArgumentParser.parse_known_args
 
-        def watch(
-            parser: argparse.ArgumentParser, args: Any = None, namespace: Any = None, **more: Any
-        ) -> Any:
+        def watch(parser: argparse.ArgumentParser, args: Any = None, namespace: Any = None) -> Any:
             if "rotary_base" in statements(parser):
                 # Also where it refuses, so that its flags are known.
                 self._use(parser)
-            result, unknown = original(parser, args, namespace, **more)
+            result, unknown = original(parser, args, namespace)
             seen.append(snapshot(vars(result)))
             return result, unknown
 
@@ -456,13 +453,14 @@ class Pipeline:
 
     @contextlib.contextmanager
     def _stubbed(self) -> Iterator[None]:
+        # Nothing but a framework's function would call it.
+        calls = self._defaults or self._whole or self._rotary
+        arguments = sys.modules.get("megatron.training.arguments") if calls else None
+        # Before a stub that names it takes its place.
+        original = getattr(arguments, VALIDATE_ARGS, None)
         with contextlib.ExitStack() as stack:
             for holder, attribute in self._stubs:
                 stack.enter_context(mock.patch.object(holder, attribute, _first_argument))
-            # Nothing but a framework's function would call it.
-            calls = self._defaults or self._whole or self._rotary
-            arguments = sys.modules.get("megatron.training.arguments") if calls else None
-            original = getattr(arguments, VALIDATE_ARGS, None)
             if original is not None:
                 # Also where a framework imported the function under its own name.
                 for module in list(sys.modules.values()):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 from strategies import SURFACE
 
-from pytest_ropecontract.megatron.framework import PipelineCallError
+from pytest_ropecontract.megatron.framework import PipelineCallError, PipelineError
 from pytest_ropecontract.megatron.incremental import IncrementalParser
 from pytest_ropecontract.megatron.pipeline import Pipeline, PipelineSettings
 from pytest_ropecontract.megatron.recorded import RecordedMegatron
@@ -72,8 +72,11 @@ SOURCE = """
     def breaks():
         raise KeyError("gpu")
 
-    def nothing():
-        return None
+    def number():
+        return 5
+
+    def own_tokens():
+        return parser().parse_args(["--rotary-base", "6"])
 """
 
 
@@ -169,6 +172,46 @@ def test_last_of_several_parsers_counts(framework: Framework):
     assert "rope_type" not in parsed.fillers
 
 
+def test_it_may_parse_other_tokens_than_it_is_given(framework: Framework):
+    parsed = around(framework, "own_tokens").parse(["--rotary-base", "5"])
+
+    assert (parsed.parsed["rotary_base"], parsed.namespace["rotary_base"]) == (6, 6)
+
+
+@pytest.mark.parametrize(
+    "stubs", [("megatron.training.arguments:validate_args",), ()], ids=["named", "not named"]
+)
+def test_megatrons_own_validator_is_replaced(framework: Framework, stubs: tuple[str, ...]):
+    source = "def validate_args(args):\n    raise RuntimeError('no GPU')\n"
+    framework.module(source, "megatron.training.arguments")
+    framework.module(
+        """
+        import argparse
+        from megatron.training.arguments import validate_args
+
+        def whole():
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--rotary-base", type=int)
+            return validate_args(parser.parse_args())
+        """,
+        "validating",
+    )
+    settings = PipelineSettings(
+        parser="validating:whole", stubs=stubs, pythonpath=(str(framework.folder),)
+    )
+
+    parsed = Pipeline(MEGATRON, settings).parse(["--rotary-base", "5"])
+
+    assert parsed.namespace["rotary_base"] == 5
+
+
+def test_stub_of_what_megatron_lacks_is_an_error(framework: Framework):
+    framework.module("", "megatron.training.arguments")
+
+    with pytest.raises(PipelineError, match="has no attribute 'validate'"):
+        around(framework, stubs=("megatron.training.arguments:validate",))
+
+
 def test_flags_that_it_does_not_know_may_pass(framework: Framework):
     parsed = around(framework, "known").parse(["--rotary-base", "5", "--stray"])
 
@@ -193,9 +236,9 @@ def test_without_a_parser_what_it_returns_is_what_was_parsed(framework: Framewor
             ],
         ),
         (
-            "nothing",
+            "number",
             [
-                "rope_contract_parser: frame:nothing returned NoneType, not a namespace",
+                "rope_contract_parser: frame:number returned int, not a namespace",
                 "  remedy: return what parser.parse_args() returned",
             ],
         ),
