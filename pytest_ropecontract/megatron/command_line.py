@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import functools
 import re
+import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def arities(parser: argparse.ArgumentParser) -> dict[str, Arity]:
         elif isinstance(action.nargs, int):
             most = action.nargs
         else:
-            most = 1 if action.nargs == "?" else 1_000_000
+            most = 1 if action.nargs == "?" else sys.maxsize
         for flag in action.option_strings:
             table[flag] = Arity(action.dest, most)
     return table
@@ -90,7 +91,7 @@ def split(argv: Sequence[str], table: Mapping[str, Arity]) -> tuple[Occurrence, 
         token = argv[index]
         name, equals, attached = token.partition("=")
         if token in table:
-            name, equals, attached = token, "", ""
+            name, equals = token, ""
         arity = table.get(name)
         stop = index + 1
         values: list[str] = [attached] if equals else []

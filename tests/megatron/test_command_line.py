@@ -136,6 +136,24 @@ def test_a_dash_and_a_token_with_a_space_are_values():
     assert split("--spec", "-", "-a b") == [("--spec", "spec", ("-", "-a b"))]
 
 
+def test_a_known_flag_may_have_a_value_with_a_space_attached():
+    assert split("--mrope-section", "1", "--spec=a b", "--gone=a b") == [
+        ("--mrope-section", "mrope_section", ("1",)),
+        ("--spec", "spec", ("a b",)),
+        ("--gone=a b", None, ("--gone=a b",)),
+    ]
+
+
+def test_a_flag_may_have_an_equals_sign_in_its_name():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--a=b", nargs="+")
+    parser.add_argument("--a")
+
+    found = command_line.split(["--a=b", "1", "2", "--a=c"], command_line.arities(parser))
+
+    assert [(one.flag, one.values) for one in found] == [("--a=b", ("1", "2")), ("--a", ("c",))]
+
+
 def test_an_unknown_flag_takes_what_follows():
     assert split("--beta-fast", "1", "2", "--swiglu") == [
         ("--beta-fast", None, ("1", "2")),
@@ -238,3 +256,32 @@ class TestNearestFlag:
 
         assert command_line.nearest_flag("--a-b", known) == "--a-b-c"
         assert command_line.nearest_flag("--a-b-c", known[1:]) == "--a-b-c-d"
+
+    @pytest.mark.parametrize(
+        ("flag", "known", "nearest"),
+        [
+            # One word or two more, in a row, and no other words.
+            ("--a-b", ["--a-b-c-d"], "--a-b-c-d"),
+            ("--a-b", ["--c-a-b-d"], "--c-a-b-d"),
+            ("--a-b", ["--c-d-a-b"], "--c-d-a-b"),
+            ("--a-b", ["--a-b-c-d-e"], None),
+            ("--a-b", ["--a-c-b"], None),
+            ("--a-b-c", ["--a-b"], None),
+            ("--a", ["--a-b"], None),
+            # A word is misspelt where seven tenths of it are the same.
+            ("--abcdefgxyz", ["--abcdefguvw"], "--abcdefguvw"),
+            ("--abcdefwxyz", ["--abcdefstuv"], None),
+            # Two misspelt words are less likely than one, and the same words likelier than all.
+            ("--abcd-efgh", ["--abcx-efgx", "--abcd-efghxyz"], "--abcd-efghxyz"),
+            ("--Abcd-Efgh", ["--abcd-efgx", "--abcd-efgh"], "--abcd-efgh"),
+            ("--Abcd-Efgh", ["--abcdefgh", "--abcd-efgh"], "--abcd-efgh"),
+            ("--abcdefgh", ["--abcd.efgx", "--abcd_efgh"], "--abcd_efgh"),
+            # Numbers and negations are never misspelt.
+            ("--layer1", ["--layer2", "--layer"], None),
+            ("--use-fusion", ["--no-use-fusion", "--disable-use-fusion"], None),
+            ("--no-fused-rope", ["--no-fused-ropes"], "--no-fused-ropes"),
+            ("--anything", [], None),
+        ],
+    )
+    def test_how_words_are_compared(self, flag: str, known: list[str], nearest: str | None):
+        assert command_line.nearest_flag(flag, known) == nearest

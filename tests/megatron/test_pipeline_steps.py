@@ -302,6 +302,15 @@ class TestParsed:
 
         assert around().fill(("--rb", "5"), dict(DEFAULTS), known).occurrences == known
 
+    def test_outside_of_a_run_nothing_is_printed(self):
+        assert around().fill((), dict(DEFAULTS)).output == ""
+
+    def test_what_is_the_same_is_there_once(self):
+        """Thousands of these are kept at a time."""
+        parsed = around().parse(["--rope-type", "rope"])
+
+        assert parsed.namespace is parsed.unpinned is parsed.unedited is parsed.parsed
+
 
 def test_namespace_is_what_the_parser_alone_makes(framework: Framework):
     pipeline = around(framework, defaults=("frame:fill",), pins={"rotary_base": 3})
@@ -523,3 +532,15 @@ class TestStubs:
         assert [one is not original for one in inside] == [replaced, replaced]
         assert sys.modules["own"].validate_args is original
         assert sys.modules["megatron.training.arguments"].validate_args is original
+
+
+def test_further_lines_of_what_a_function_raises_are_told(framework: Framework):
+    framework.module("def fill(args):\n    raise RuntimeError('one\\ntwo\\nthree')\n", "raising")
+
+    with pytest.raises(PipelineCallError) as caught:
+        around(framework, defaults=("raising:fill",)).parse([])
+
+    assert caught.value.headline == (
+        "rope_contract_defaults: raising:fill raised RuntimeError: one ..."
+    )
+    assert caught.value.details == ("two", "three")
