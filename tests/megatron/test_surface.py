@@ -13,7 +13,21 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_ropecontract.megatron.recorded import RecordedMegatron
-from pytest_ropecontract.megatron.surface import ConfigClass, Surface, SurfaceError, holds
+from pytest_ropecontract.megatron.surface import (
+    Argument,
+    Attribute,
+    ConfigClass,
+    Edit,
+    ExtraAttributes,
+    OptionRecord,
+    Refusal,
+    RotaryPath,
+    RotaryRule,
+    Source,
+    Surface,
+    SurfaceError,
+    holds,
+)
 from pytest_ropecontract.megatron.surface_files import (
     NEWEST,
     SIZE_LIMIT,
@@ -23,6 +37,7 @@ from pytest_ropecontract.megatron.surface_files import (
     parse,
     shipped,
 )
+from pytest_ropecontract.megatron.surface_reader import MalformedError, check_characters
 
 FOLDER = Path(__import__("pytest_ropecontract.megatron").megatron.__path__[0]) / "surfaces"
 TEXT = (FOLDER / f"{NEWEST}.json").read_text(encoding="utf-8")
@@ -368,6 +383,355 @@ def test_a_bad_document_is_one_clear_error(text: str, first_line: str):
         parse(text, "bad.json")
 
     assert str(caught.value).splitlines()[0] == first_line
+
+
+TEXTS = {
+    "surface": [(), "name", "version", "fingerprint"],
+    "options[0]": [("options", 0), "dest", "action"],
+    "edits[0]": [("edits", 0), "dest"],
+    "refusals[0]": [("refusals", 0), "by", "error", "message"],
+    "classes[0]": [("classes", 0), "name"],
+    "paths[0]": [("paths", 0), "name", "attention", "kind"],
+    "paths[0].arguments.base": [("paths", 0, "arguments", "base"), "origin"],
+    "paths[0].reads.scale": [("paths", 0, "reads", "scale"), "origin"],
+    "rules[0]": [("rules", 0), "path"],
+}
+OPTIONAL_TEXTS = {
+    "source": [("source",), "distribution", "version", "revision"],
+    "options[0]": [("options", 0), "value_type", "reader", "enum"],
+    "classes[0].attributes.no_rope": [
+        *(("classes", 0, "attributes", "no_rope"), "dest", "transform"),
+    ],
+    "extras[0].attributes.beta": [("extras", 0, "attributes", "beta"), "dest", "transform"],
+    "paths[0]": [("paths", 0), "rotary_class"],
+    "paths[0].arguments.base": [("paths", 0, "arguments", "base"), "name"],
+    "paths[0].reads.scale": [("paths", 0, "reads", "scale"), "name"],
+}
+OBJECTS = {
+    "surface": [(), "enums", "source"],
+    "edits[0]": [("edits", 0), "when"],
+    "refusals[0]": [("refusals", 0), "when"],
+    "classes[0]": [("classes", 0), "when", "attributes"],
+    "extras[0]": [("extras", 0), "when", "attributes"],
+    "paths[0]": [("paths", 0), "arguments", "reads"],
+    "rules[0]": [("rules", 0), "when"],
+}
+VALUES = {
+    "options[0]": [("options", 0), "default"],
+    "options[5]": [("options", 5), "const", "choices"],
+    "edits[1]": [("edits", 1), "value"],
+    "classes[0].attributes.no_rope": [("classes", 0, "attributes", "no_rope"), "default"],
+    "extras[0].attributes.beta": [("extras", 0, "attributes", "beta"), "default"],
+    "paths[0].arguments.rotary_percent": [("paths", 0, "arguments", "rotary_percent"), "value"],
+    "paths[0].reads.scale": [("paths", 0, "reads", "scale"), "value"],
+}
+
+
+def fields(table: dict[str, list[Any]]) -> list[tuple[str, tuple[str | int, ...]]]:
+    return [(where, (*at, key)) for where, (at, *keys) in table.items() for key in keys]
+
+
+def malformed(text: str) -> str:
+    with pytest.raises(SurfaceError) as caught:
+        parse(text, "bad.json")
+    assert caught.value.remedy == "record it anew: ropecontract surface record -o FILE"
+    return caught.value.headline.removeprefix("surface bad.json is malformed: ")
+
+
+@pytest.mark.parametrize(("where", "place"), fields(TEXTS))
+def test_a_text_that_is_missing(where: str, place: tuple[str | int, ...]):
+    assert malformed(without(*place)) == f"{where}.{place[-1]} is no text"
+    assert malformed(changed(*place, to="")) == f"{where}.{place[-1]} is no text"
+
+
+@pytest.mark.parametrize(("where", "place"), [*fields(TEXTS), *fields(OPTIONAL_TEXTS)])
+def test_a_text_that_is_none(where: str, place: tuple[str | int, ...]):
+    assert malformed(changed(*place, to=[])) == f"{where}.{place[-1]} is no text"
+
+
+@pytest.mark.parametrize(("where", "place"), fields(OBJECTS))
+def test_an_object_that_is_none(where: str, place: tuple[str | int, ...]):
+    assert malformed(changed(*place, to=["x"])) == f"{where}.{place[-1]} is no object"
+
+
+@pytest.mark.parametrize(("where", "place"), fields(VALUES))
+@pytest.mark.parametrize(
+    "value",
+    [
+        {},
+        [[]],
+        [1, {"tuple": 1}],
+        {"tuple": [[]]},
+        {"tuple": [1, {}]},
+        {"tuple": [], "x": 1},
+        {"of": "AttnBackend"},
+        {"of": "AttnBackend", "member": "flash", "x": 1},
+        {"of": 1, "member": "flash"},
+        {"of": "AttnBackend", "member": ["flash"]},
+        {"of": "AttnBackend", "member": 1},
+        {"of": "", "member": "flash"},
+    ],
+)
+def test_a_value_that_no_option_has(where: str, place: tuple[str | int, ...], value: Any):
+    assert malformed(changed(*place, to=value)) == f"{where}.{place[-1]} is no value of an option"
+
+
+@pytest.mark.parametrize(("where", "place"), fields(VALUES))
+@pytest.mark.parametrize(
+    "value",
+    [
+        [],
+        [1, None, "x", {"tuple": [True, 0.5]}],
+        [{"of": "AttnBackend", "member": "flash"}],
+    ],
+)
+def test_a_value_that_an_option_may_have(where: str, place: tuple[str | int, ...], value: Any):
+    text = changed(*place, to=value)
+
+    assert parse(text, where) != parse(json.dumps(SMALL), where)
+
+
+@pytest.mark.parametrize(
+    "part", ["options", "edits", "refusals", "classes", "extras", "paths", "rules"]
+)
+def test_a_list_that_is_none(part: str):
+    assert malformed(without(part)) == f"{part} is no list"
+    assert malformed(changed(part, to={})) == f"{part} is no list"
+    assert malformed(changed(part, to=[*SMALL[part], []])) == (
+        f"{part}[{len(SMALL[part])}] is no object"
+    )
+
+
+@pytest.mark.parametrize("part", ["edits", "refusals", "classes", "extras", "rules"])
+@pytest.mark.parametrize(
+    "allowed",
+    [
+        *([], "x", None, {}, {"given": False}, {"given": True, "lacks": ["x"]}, {"lacks": "x"}),
+        *({"contains": "x"}, {"contains": []}, {"lacks": [1, "x"]}, {"matches": ["x"]}),
+    ],
+)
+def test_a_condition_that_is_none(part: str, allowed: Any):
+    text = changed(part, 0, "when", to={"first": [1], "x": allowed})
+
+    assert malformed(text) == f"{part}[0].when.x is no condition"
+
+
+@pytest.mark.parametrize(
+    "allowed", [[None], [1, "x"], {"given": True}, {"contains": ["x", "y"]}, {"lacks": ["x"]}]
+)
+def test_a_condition(allowed: Any):
+    surface = parse(changed("rules", 0, "when", to={"x": allowed}), "x.json")
+
+    assert surface.rules[0].when == {"x": allowed}
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        (("options", 0, "flags"), ["--x", 1], "options[0].flags is no list of texts"),
+        (
+            *(("options", 0, "flags"), ["--x", "y"]),
+            "options[0].flags has something that is no flag",
+        ),
+        (("options", 0, "flags"), ["--x", ""], "options[0].flags has something that is no flag"),
+        (("options", 0, "dest"), "__dict__", "options[0].dest is '__dict__'"),
+        (("options", 4, "nargs"), 65, "options[4].nargs is 65"),
+        (("options", 4, "nargs"), -1, "options[4].nargs is -1"),
+        (("options", 4, "nargs"), 1.0, "options[4].nargs is 1.0"),
+        (("options", 0, "choices"), 5, "options[0].choices is no list"),
+        (
+            ("options", 1, "flags"),
+            ["--y", "--num-layers"],
+            "two options have the flag --num-layers",
+        ),
+        (("options", 1, "flags"), ["--y", "--y"], "two options have the flag --y"),
+        (("options", 0, "enum"), "Gone", "--num-layers reads 'Gone', no such enum"),
+        (("edits", 0, "quotient"), "mn", "edits[0].quotient is no list of texts"),
+        (("edits", 0, "quotient"), ["m"], "edits[0].quotient needs two attributes"),
+        (("enums", "B"), [], "enums.B is no object with members"),
+        (("enums", "B"), "x", "enums.B is no object with members"),
+        (("enums", "B"), {"a": None}, "enums.B has a member without a plain value"),
+        (("enums", "B"), {"a": 1, "b-c": 2}, "enums.B has a member that is no name"),
+        (("enums", "B"), {"a": 1, "_b": 2}, "enums.B has a member that is no name"),
+        (("source", "arguments"), None, "source.arguments is no list of texts"),
+        (("paths", 0, "returns"), 0, "paths[0].returns is 0"),
+        (("paths", 0, "returns"), 1.0, "paths[0].returns is 1.0"),
+        (
+            *(("paths", 0, "attention"), "x"),
+            "paths[0].attention is 'x', not one of ['gpt', 'hybrid', 'mla']",
+        ),
+        (("paths", 0, "reads", "scale"), [], "paths[0].reads.scale is no object"),
+        (("paths", 0, "arguments"), {}, "paths[0].arguments lacks kv_channels"),
+        (("paths", 0, "kind"), "mrope", None),
+        (("paths", 0, "kind"), "yarn", "paths[0].arguments lacks mscale"),
+        (
+            *(("paths", 0, "reads", "softmax_mscale"), {"origin": "constant", "value": 4.0}),
+            "paths[0].reads has one of softmax_factor and softmax_mscale",
+        ),
+        (
+            *(("paths", 0, "arguments", "base"), {"origin": "constructor", "name": "x"}),
+            "paths[0].arguments.base.name does not fit the origin 'constructor'",
+        ),
+        (
+            *(("paths", 0, "arguments", "base"), {"origin": "config"}),
+            "paths[0].arguments.base.name does not fit the origin 'config'",
+        ),
+        (
+            *(("extras", 0, "attributes", "beta", "transform"), "x"),
+            "extras[0].attributes.beta.transform is 'x', not one of ['layer_pattern']",
+        ),
+        (("classes", 0, "attributes", "y"), 5, "classes[0].attributes.y is no object"),
+        # What is allowed at the limits.
+        (("options", 4, "nargs"), 64, None),
+        (("options", 4, "nargs"), 1, None),
+        (("options", 4, "nargs"), "*", None),
+        (("options", 0, "dest"), "_private", None),
+        (("enums", "B"), {"a": "text", "b_c": 2}, None),
+        (("paths", 0, "returns"), 2, None),
+        (("paths", 0, "attention"), "mla", None),
+        (("paths", 0, "attention"), "hybrid", None),
+        (("refusals", 0, "by"), "model", None),
+        (("refusals", 0, "by"), "validate_args", None),
+    ],
+)
+def test_a_field(place: tuple[str | int, ...], value: Any, message: str | None):
+    text = changed(*place, to=value)
+
+    if message is not None:
+        assert malformed(text) == message
+    else:
+        assert json.loads(dump(parse(text, "x.json"))) == json.loads(dump_of(text))
+
+
+def dump_of(text: str) -> str:
+    """Return a document without what equals a record's default."""
+    document = json.loads(text)
+    document["options"][4].pop("required")
+    return json.dumps(document)
+
+
+def test_every_field_is_read():
+    option = {
+        "flags": ["--x", "-x"],
+        "dest": "x",
+        "action": "store",
+        "value_type": "enum",
+        "reader": "own",
+        "enum": "AttnBackend",
+        "nargs": 2,
+        "const": ["full"],
+        "default": 5,
+        "choices": ["a", {"tuple": [1]}],
+        "required": True,
+    }
+    attribute = {"default": 1, "dest": "x", "none_is_default": True, "transform": "layer_pattern"}
+    document = {
+        **SMALL,
+        "source": {"distribution": "d", "version": "v", "revision": "r", "arguments": ["a:b"]},
+        "options": [option],
+        "edits": [{"dest": "e", "when": {"x": [1]}, "value": 2, "quotient": ["m", "n"]}],
+        "refusals": [{"by": "model", "when": {"x": [1]}, "error": "E", "message": "m"}],
+        "classes": [{"name": "C", "when": {"x": [1]}, "attributes": {"y": attribute}}],
+        "extras": [{"when": {"x": [1]}, "attributes": {"y": attribute}}],
+        "rules": [{"when": {"x": [1]}, "path": "gpt-rope"}],
+    }
+
+    surface = parse(json.dumps(document), "x.json")
+
+    assert (surface.name, surface.version) == (SMALL["name"], SMALL["version"])
+    assert (surface.fingerprint, surface.enums) == (SMALL["fingerprint"], SMALL["enums"])
+    assert surface.source == Source("d", "v", "r", ("a:b",))
+    assert surface.options == (
+        OptionRecord(
+            *(("--x", "-x"), "x", "store", "enum", "own", "AttnBackend", 2, ["full"], 5),
+            *(("a", {"tuple": [1]}), True),
+        ),
+    )
+    assert surface.edits == (Edit("e", {"x": [1]}, 2, ("m", "n")),)
+    assert surface.refusals == (Refusal("model", {"x": [1]}, "E", "m"),)
+    attributes = {"y": Attribute(1, "x", none_is_default=True, transform="layer_pattern")}
+    assert surface.classes == (ConfigClass("C", {"x": [1]}, attributes),)
+    assert surface.extras == (ExtraAttributes({"x": [1]}, attributes),)
+    assert surface.rules == (RotaryRule({"x": [1]}, "gpt-rope"),)
+    assert surface.paths == {
+        "gpt-rope": RotaryPath(
+            *("gpt-rope", "gpt", "rope", "RotaryEmbedding", 1),
+            {
+                "base": Argument("args", "base"),
+                "kv_channels": Argument("config", "kv_channels"),
+                "rotary_percent": Argument("constant", None, 1.0),
+            },
+            {"scale": Argument("constant", None, 1.0)},
+        )
+    }
+
+
+def test_what_need_not_be_there():
+    document = {
+        **{key: value for key, value in SMALL.items() if key not in ("source", "enums")},
+        "options": [{"flags": ["-x"], "dest": "x", "action": "store"}],
+        "edits": [{"dest": "e"}],
+        "refusals": [{"by": "model", "error": "E", "message": "m"}],
+        "classes": [{"name": "C"}],
+        "extras": [{}],
+        "paths": [{"name": "p", "attention": "mla", "kind": "none"}],
+        "rules": [{"path": "p"}],
+    }
+
+    surface = parse(json.dumps(document), "x.json")
+
+    assert (surface.source, surface.enums) == (Source(), {})
+    assert surface.options == (OptionRecord(("-x",), "x", "store"),)
+    assert surface.edits == (Edit("e", {}),)
+    assert surface.refusals == (Refusal("model", {}, "E", "m"),)
+    assert (surface.classes, surface.extras) == (
+        (ConfigClass("C", {}, {}),),
+        (ExtraAttributes({}, {}),),
+    )
+    assert surface.paths == {"p": RotaryPath("p", "mla", "none", None, None, {}, {})}
+
+
+@pytest.mark.parametrize("value", [1, 0, "true", None, [True]])
+def test_only_true_is_true(value: Any):
+    text = changed("options", 4, "required", to=value)
+    assert parse(text, "x.json").options[4].required is False
+
+    text = changed("classes", 0, "attributes", "no_rope", "none_is_default", to=value)
+    assert parse(text, "x.json").classes[0].attributes["no_rope"].none_is_default is False
+
+
+CONTROL = "\x1b[31m"
+
+
+@pytest.mark.parametrize("escaped", [True, False])
+@pytest.mark.parametrize("bad", [CONTROL, "\b", "\f", "\r", "\x7f", "\u202e", "\ud800", "\u00a0"])
+@pytest.mark.parametrize(
+    "document",
+    ["{}", ["{}", "x"], ["x", "{}"], {"a": "{}", "b": 1}, {"a": 1, "{}": 1}, [[], {"a": ["{}"]}]],
+)
+def test_a_character_that_cannot_be_shown(document: Any, bad: str, escaped: bool):
+    document = json.loads(json.dumps(document).replace("{}", json.dumps(bad)[1:-1]))
+    text = json.dumps(document, ensure_ascii=escaped)
+
+    with pytest.raises(MalformedError, match=r"^'.* has a character that cannot be shown$"):
+        check_characters(text, document)
+
+
+@pytest.mark.parametrize("text", ["", "plain", "a\nb\tc", "é", "é\n\t", "日本", "\\", "ubfr\\x"])
+def test_characters_that_can_be_shown(text: str):
+    document = [1, None, {text: [text, 0.5]}]
+
+    check_characters(json.dumps(document), document)
+    check_characters(json.dumps(document, ensure_ascii=False, indent="\t"), document)
+
+
+def test_only_the_beginning_of_what_cannot_be_shown_is_told():
+    text = "x" * 39 + "\x1b" + "y"
+
+    with pytest.raises(MalformedError) as caught:
+        check_characters(json.dumps(text), text)
+
+    assert str(caught.value) == f"'{'x' * 39}\\x1b' has a character that cannot be shown"
 
 
 def test_a_bad_document_says_how_to_get_a_good_one():

@@ -128,6 +128,89 @@ def test_what_lists_cannot_do_raises_what_python_raises(text: str, error: type[E
         read_list_pattern(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("[]", []),
+        ("[1,2]", [1, 2]),
+        ("[(1,2),(3,)]", [(1, 2), (3,)]),
+        ("[+1,++2]", [1, 2]),
+        ("[1+2,3*4,2**5]", [3, 12, 32]),
+        ("[1]+[2]*2", [1, 2, 2]),
+        ("2*[1]", [1, 1]),
+        ("(1,)+(2,)*2+([3],)", (1, 2, 2, [3])),
+        ("[*[1,2],*(3,),4]", [1, 2, 3, 4]),
+        ("[[1,2],[3]][1][0]", 3),
+        ("[[1,2],[3]][0]", [1, 2]),
+        ("[(0,1)[1]]", [1]),
+        (" 7", 7),
+    ],
+)
+def test_patterns_of_every_kind(text: str, value: Any):
+    assert read_list_pattern(text) == value
+
+
+LONGEST = "[0]*100000"
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        (f"[{'1' * 20000}]", PatternTooLargeError, "pattern of 20002 characters"),
+        ("[0]" + "+[0]" * 4900, PatternTooLargeError, "pattern nested too deeply"),
+        ("[0]*100001", PatternTooLargeError, "pattern of 100001 elements"),
+        ("100001*[0]", PatternTooLargeError, "pattern of 100001 elements"),
+        ("[*[0]*60000,*[0]*60000]", PatternTooLargeError, "pattern of 120000 elements"),
+        ("[[0]*60000,1,[0]*60000]", PatternTooLargeError, "pattern of 120001 elements"),
+        ("[[0]*60000,[]][0]*2", PatternTooLargeError, "pattern of 120000 elements"),
+        ("[2**255*2]", PatternTooLargeError, "pattern with a number over 256 bits"),
+        ("[3**129]", PatternTooLargeError, "pattern with a number over 256 bits"),
+        # Of what Python cannot do, its own error is told, however long it would be.
+        (f"{LONGEST}+1", TypeError, "can only concatenate list .* to list"),
+        (f"1+{LONGEST}", TypeError, "unsupported operand type"),
+        (f"{LONGEST}*{LONGEST}", TypeError, "can't multiply sequence"),
+        ("2**[1]", TypeError, "unsupported operand type"),
+        ("([0]*2)(1)", TypeError, "^'list' object is not callable$"),
+        ("(+1)([0])", TypeError, "^'int' object is not callable$"),
+    ],
+)
+def test_what_is_wrong_with_a_pattern(text: str, error: type[Exception], message: str):
+    with pytest.raises(error, match=message):
+        read_list_pattern(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "length"),
+    [
+        (LONGEST, 100_000),
+        ("[+1]*100000", 100_000),
+        ("[1+1]*100000", 100_000),
+        ("[2**2]*100000", 100_000),
+        ("[2*2]*100000", 100_000),
+        ("[[0][0]]*100000", 100_000),
+        ("[[]]*100000", 100_000),
+        ("[[0]*50001][0]+[0]*49999", 100_000),
+        ("[[[]]*50000][0]*2", 100_000),
+        ("[[0]*99999,1]", 2),
+        ("([0]*50000,)*2", 2),
+        ("[*[0]*50000,*[0]*50000]", 100_000),
+        ("[[0]*100000][0]", 100_000),
+        ("[2**127*2]", 1),
+        ("[2**85]", 1),
+        ("[1**256]", 1),
+    ],
+)
+def test_pattern_at_the_limit_is_read(text: str, length: int):
+    assert len(read_list_pattern(text)) == length
+
+
+def test_longest_text_is_read():
+    text = "[" + "10," * 6666 + "]"
+
+    assert len(text) == PATTERN_LENGTH
+    assert read_list_pattern(text) == [10] * 6666
+
+
 def test_the_longest_list_is_read():
     assert read_list_pattern(f"[0]*{LIST_LENGTH}") == [0] * LIST_LENGTH
 
