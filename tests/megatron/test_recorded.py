@@ -120,8 +120,22 @@ def test_a_refusal_has_argparses_text(argv: tuple[str, ...], message: str):
 
 
 def test_a_refusing_parser_raises_where_argparse_would_exit():
-    with pytest.raises(ArgumentRefusedError, match="the parser ends the program"):
+    with pytest.raises(ArgumentRefusedError, match=r"^the parser ends the program$"):
         RefusingParser().exit(0)
+
+
+def test_a_refusing_parser_says_what_a_framework_ends_with():
+    with pytest.raises(ArgumentRefusedError, match=r"^no GPU$"):
+        RefusingParser().exit(2, "no GPU")
+    with pytest.raises(ArgumentRefusedError, match=r"^wrong$"):
+        RefusingParser().error("wrong")
+
+
+def test_what_a_config_is_refused_with():
+    error = ConfigRefusedError("model", "ValueError", "no")
+
+    assert (error.by, error.error, error.message) == ("model", "ValueError", "no")
+    assert str(error) == "ValueError: no"
 
 
 def test_a_list_pattern_is_read():

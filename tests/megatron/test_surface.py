@@ -382,7 +382,10 @@ def test_a_bad_document_is_one_clear_error(text: str, first_line: str):
     with pytest.raises(SurfaceError) as caught:
         parse(text, "bad.json")
 
-    assert str(caught.value).splitlines()[0] == first_line
+    assert str(caught.value).splitlines() == [
+        first_line,
+        "  remedy: record it anew: ropecontract surface record -o FILE",
+    ]
 
 
 TEXTS = {
@@ -707,7 +710,10 @@ CONTROL = "\x1b[31m"
 @pytest.mark.parametrize("bad", [CONTROL, "\b", "\f", "\r", "\x7f", "\u202e", "\ud800", "\u00a0"])
 @pytest.mark.parametrize(
     "document",
-    ["{}", ["{}", "x"], ["x", "{}"], {"a": "{}", "b": 1}, {"a": 1, "{}": 1}, [[], {"a": ["{}"]}]],
+    [
+        *("{}", ["{}", "x"], ["x", "{}"], [["{}"], ["x"]], [{"a": "{}"}, {"b": 1}]),
+        *({"a": "{}", "b": 1}, {"a": 1, "{}": 1}, [[], {"a": ["{}"]}]),
+    ],
 )
 def test_a_character_that_cannot_be_shown(document: Any, bad: str, escaped: bool):
     document = json.loads(json.dumps(document).replace("{}", json.dumps(bad)[1:-1]))
@@ -780,6 +786,95 @@ def test_a_file_that_is_too_large_is_not_parsed(tmp_path: Path):
         load_file(path)
 
     assert caught.value.headline == "surface large.json is too large: more than 8388608 bytes"
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"[" * (SIZE_LIMIT + 1), "is too large: more than 8388608 bytes"),
+        (b"\xff", "is not UTF-8 text"),
+        (None, "is a folder, not a file"),
+    ],
+    ids=["too large", "no text", "a folder"],
+)
+def test_where_a_bad_file_is_and_how_to_get_a_good_one(
+    tmp_path: Path, content: bytes | None, what: str
+):
+    path = tmp_path / "bad.json"
+    if content is None:
+        path.mkdir()
+    else:
+        path.write_bytes(content)
+
+    with pytest.raises(SurfaceError) as caught:
+        load_file(path)
+
+    assert str(caught.value).splitlines() == [
+        f"surface bad.json {what}",
+        f"  at: {path}",
+        "  remedy: record it anew: ropecontract surface record -o FILE",
+    ]
+
+
+def test_the_largest_file_is_read(tmp_path: Path):
+    path = tmp_path / "large.json"
+    path.write_bytes(b" " * (SIZE_LIMIT - 2) + b"[]")
+
+    with pytest.raises(SurfaceError, match=r"^surface large\.json is a list, not an object\n"):
+        load_file(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "state"),
+    [
+        ('{"a"', "is cut off"),
+        (' \n{"a"\n', "is cut off"),
+        ('{"a"}', "is not JSON"),
+        ('{"a"}\n ', "is not JSON"),
+        ('["a"', "is not JSON"),
+        ('x{"a"', "is not JSON"),
+    ],
+)
+def test_what_begins_as_an_object_and_does_not_end_as_one_is_cut_off(text: str, state: str):
+    with pytest.raises(SurfaceError, match=f"^surface x {state} at line "):
+        parse(text, "x")
+
+
+def test_text_is_of_one_record_a_line():
+    surface = parse(json.dumps({**SMALL, "rules": [], "name": "é"}), "x.json")
+
+    lines = dump(surface).splitlines(keepends=True)
+
+    assert lines[:2] == ["{\n", ' "schema": 1,\n']
+    assert ' "name": "\\u00e9",\n' in lines
+    assert '  {"flags":["--num-layers"],"dest":"num_layers","action":"store",' in "".join(lines)
+    assert lines[-2:] == [' "rules": []\n', "}\n"]
+    assert lines.count(" ],\n") == len(
+        ("options", "edits", "refusals", "classes", "extras", "paths")
+    )
+
+
+def test_enums_stand_in_the_order_of_their_names():
+    enums = {"B": {"z": 1, "a": 2}, "A": {"x": 1}}
+    surface = parse(json.dumps({**SMALL, "enums": SMALL["enums"] | enums}), "x.json")
+
+    found = json.loads(dump(surface))["enums"]
+
+    assert [*found] == ["A", "AttnBackend", "B"]
+    assert [*found["B"]] == ["z", "a"]
+
+
+def test_a_value_of_another_type_than_the_default_is_kept():
+    option = {"flags": ["-x"], "dest": "x", "action": "store"}
+    edit = {"dest": "x", "when": {"x": [{"nested": (1, 2)}, 1.0, True]}, "value": False}
+    document = {**SMALL, "options": [option], "edits": [edit]}
+
+    found = json.loads(dump(parse(json.dumps(document), "x.json")))
+
+    assert (found["options"], found["edits"]) == (
+        [option],
+        [{**edit, "when": {"x": [{"nested": [1, 2]}, 1.0, True]}}],
+    )
 
 
 def test_a_device_is_no_surface():
