@@ -106,7 +106,7 @@ def _enums(
     for name, members in first.items():
         if name not in second:
             yield Difference("enums", name, "removed", before=dict(members))
-        elif not _same(dict(members), dict(second[name])):
+        else:
             yield from _entries("enums", name, "", members, second[name])
     for name, members in second.items():
         if name not in first:
@@ -122,7 +122,7 @@ def _edits(first: Sequence[Edit], second: Sequence[Edit]) -> Iterator[Difference
             lambda one: (one.dest, repr(one.value), one.quotient),
             lambda one: (one.dest, _key(one.when)),
         ),
-        lambda one, other: one.dest == other.dest and not _same(one, other),
+        lambda one, other: one.dest == other.dest,
     )
 
 
@@ -301,7 +301,7 @@ def _only_none(allowed: Any, values: Any) -> bool:
 
 
 def _distance(one: Any, other: Any) -> int:
-    when, then = getattr(one, "when", {}), getattr(other, "when", {})
+    when, then = one.when, other.when
     return sum(not _same(when.get(name), then.get(name)) for name in {*when, *then})
 
 

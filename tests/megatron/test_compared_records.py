@@ -304,6 +304,14 @@ CLASSES = {
             )
         ],
     ),
+    "one that is gone before another that changed": (
+        [config("C"), config("D", {})],
+        [config("D", A)],
+        [
+            ("C", "removed", None, {"name": "C", "when": A}, None),
+            ("D", "changed", "when", {}, A),
+        ],
+    ),
     "one that is new": (
         [config("D", {})],
         [config("C"), config("D", {})],
@@ -449,6 +457,11 @@ PATHS = {
         [PATH, PATH._replace(name="q")],
         [PATH._replace(name="q")],
         [("p", "removed", None, PATH_RECORD, None)],
+    ),
+    "one that is gone before another that changed": (
+        [PATH, PATH._replace(name="q")],
+        [PATH._replace(name="q", returns=2)],
+        [("p", "removed", None, PATH_RECORD, None), ("q", "changed", "returns", 1, 2)],
     ),
     "one that is new": (
         [PATH._replace(name="q")],

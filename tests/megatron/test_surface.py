@@ -479,6 +479,14 @@ def test_a_value_that_no_option_has(where: str, place: tuple[str | int, ...], va
     assert malformed(changed(*place, to=value)) == f"{where}.{place[-1]} is no value of an option"
 
 
+def test_a_member_where_no_enum_is():
+    document = json.loads(without("enums"))
+    option = {"flags": ["-x"], "dest": "x", "action": "store"}
+    document["options"] = [{**option, "default": {"of": "AttnBackend", "member": "auto"}}]
+
+    assert malformed(json.dumps(document)) == "options[0].default is no value of an option"
+
+
 @pytest.mark.parametrize(("where", "place"), fields(VALUES))
 @pytest.mark.parametrize(
     "value",
