@@ -544,3 +544,14 @@ def test_further_lines_of_what_a_function_raises_are_told(framework: Framework):
         "rope_contract_defaults: raising:fill raised RuntimeError: one ..."
     )
     assert caught.value.details == ("two", "three")
+
+
+def test_setting_and_function_of_what_cannot_be_added_are_told(framework: Framework):
+    framework.module("def add(parser):\n    raise LookupError('no table')\n", "raising")
+
+    with pytest.raises(PipelineError) as caught:
+        around(framework, arguments=("frame:add", "raising:add"))
+
+    assert caught.value.headline == (
+        "rope_contract_arguments: raising:add raised LookupError: no table"
+    )
