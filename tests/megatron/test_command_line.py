@@ -137,9 +137,12 @@ def test_a_dash_and_a_token_with_a_space_are_values():
 
 
 def test_a_known_flag_may_have_a_value_with_a_space_attached():
-    assert split("--mrope-section", "1", "--spec=a b", "--gone=a b") == [
+    argv = ("--mrope-section", "1", "--spec=a b", "--spec=a=b c", "--gone=a b")
+
+    assert split(*argv) == [
         ("--mrope-section", "mrope_section", ("1",)),
         ("--spec", "spec", ("a b",)),
+        ("--spec", "spec", ("a=b c",)),
         ("--gone=a b", None, ("--gone=a b",)),
     ]
 
@@ -276,6 +279,8 @@ class TestNearestFlag:
             ("--Abcd-Efgh", ["--abcd-efgx", "--abcd-efgh"], "--abcd-efgh"),
             ("--Abcd-Efgh", ["--abcdefgh", "--abcd-efgh"], "--abcd-efgh"),
             ("--abcdefgh", ["--abcd.efgx", "--abcd_efgh"], "--abcd_efgh"),
+            ("--Abcd-Efgh", ["--abcd-efgx", "--abcdefgh"], "--abcdefgh"),
+            ("--ab-cdefgh", ["--abcdef-gh"], "--abcdef-gh"),
             # Numbers and negations are never misspelt.
             ("--layer1", ["--layer2", "--layer"], None),
             ("--use-fusion", ["--no-use-fusion", "--disable-use-fusion"], None),

@@ -104,6 +104,12 @@ def test_module_that_does_not_say_what_is_not_there(framework: Framework, text: 
     assert lines(framework, "broken:f")[0].startswith("key: importing 'broken' raised ")
 
 
+def test_of_several_colons_the_first_ends_the_module(framework: Framework):
+    framework.module("raise ValueError\n", "broken")
+
+    assert lines(framework, "broken:f:g")[0] == "key: importing 'broken' raised ValueError"
+
+
 def test_module_that_raises_in_several_lines(framework: Framework):
     framework.module("raise ValueError('one\\ntwo')\n", "broken")
 
@@ -122,6 +128,7 @@ def test_module_that_raises_in_several_lines(framework: Framework):
         ("frame:zzz", []),
         ("frame:Outer.Inner.gone", []),
         ("frame:gone.zzz", []),
+        ("frame:zzz:yyy", []),
     ],
 )
 def test_attribute_that_is_not_there(framework: Framework, name: str, remedies: list[str]):

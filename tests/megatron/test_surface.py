@@ -739,6 +739,12 @@ def test_characters_that_can_be_shown(text: str):
     check_characters(json.dumps(document, ensure_ascii=False, indent="\t"), document)
 
 
+def test_a_document_with_such_a_character_is_malformed():
+    text = changed("refusals", 0, "message", to=CONTROL)
+
+    assert malformed(text) == "'\\x1b[31m' has a character that cannot be shown"
+
+
 def test_only_the_beginning_of_what_cannot_be_shown_is_told():
     text = "x" * 39 + "\x1b" + "y"
 
@@ -860,6 +866,15 @@ def test_text_is_of_one_record_a_line():
     assert lines.count(" ],\n") == len(
         ("options", "edits", "refusals", "classes", "extras", "paths")
     )
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_a_number_that_would_not_be_read_is_not_written(number: float):
+    surface = parse(json.dumps(SMALL), "x.json")
+    edit = surface.edits[1]._replace(value=number)
+
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        dump(surface._replace(edits=(edit,)))
 
 
 def test_enums_stand_in_the_order_of_their_names():
