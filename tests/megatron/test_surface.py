@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from pytest_ropecontract.megatron.recorded import RecordedMegatron
 from pytest_ropecontract.megatron.surface import (
+    LONGEST,
     Argument,
     Attribute,
     ConfigClass,
@@ -910,6 +911,15 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path):
 
     with pytest.raises(SurfaceError, match=r"^surface pipe.json is a device or a pipe, not a"):
         load_file(tmp_path / "pipe.json")
+
+
+@pytest.mark.parametrize(
+    ("length", "cut"), [(LONGEST, ""), (LONGEST + 1, "..."), (LONGEST * 2, "...")]
+)
+def test_a_long_headline_is_cut_off(length: int, cut: str):
+    error = SurfaceError("x" * length, origin="here")
+
+    assert str(error) == f"{'x' * LONGEST}{cut}\n  at: here"
 
 
 class TestConditions:
