@@ -104,7 +104,7 @@ def _json_string(line: str) -> str | None:
     if not line.startswith('"'):
         return None
     try:
-        value = json.loads(line)
+        token: str = json.loads(line)  # behind a quote there is nothing else
     except ValueError:
         return None
-    return value if isinstance(value, str) else None
+    return token

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import json
 import shlex
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_ropecontract.definitions import ArgvFile
+from pytest_ropecontract.definitions import ArgvFile, DefinitionError
 
 TOKENS = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0")), min_size=1)
 
@@ -35,6 +36,15 @@ GOOD = {
     "continued": ("--a \\\n  1\n", ("--a", "1")),
     "json-of-another-type": ("61\n", ("61",)),
     "byte-order-mark": ("\ufeff--a\n", ("--a",)),
+    "json-behind-an-indented-comment": (' \t# golden\n"\\u00e9"\n', ("é",)),
+    "json-between-tabs": ('\t"\\u00e9" \t\n', ("é",)),
+    # Neither a form feed nor a wide space is a blank of a shell.
+    "form-feed-before-a-quote": ('\f"\\u00e9"\n', ("\f\\u00e9",)),
+    "wide-space-alone": ('\u2003\n"\\u00e9"\n', ("\u2003", "\\u00e9")),
+    "form-feed-before-a-comment": ('\f# a\n"\\u00e9"\n', ("\f#", "a", "\\u00e9")),
+    "letter-before-a-quote": ('X"\\u00e9"\n', ("X\\u00e9",)),
+    "letter-alone": ('X\n"\\u00e9"\n', ("X", "\\u00e9")),
+    "letter-before-a-hash": ('X# a\n"\\u00e9"\n', ("X#", "a", "\\u00e9")),
 }
 
 
@@ -91,3 +101,25 @@ def test_directory(project):
     project.write("kimi-k2.txt/x")
     project.registry.add_file(project.models / "kimi-k2.txt")
     assert project.failure("kimi-k2").headline == "kimi-k2: the path is a folder, not an argv file"
+
+
+def test_line_that_is_no_json_is_shown(project):
+    error = project.error("kimi-k2.txt", '"--a"\n  --b 2\n')
+    assert error.details == ("--b 2",)
+
+
+def test_paths_are_relative_to_the_working_directory_by_default(tmp_path, monkeypatch):
+    (tmp_path / "kimi-k2.txt").write_text("--a '", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DefinitionError) as caught:
+        ArgvFile(Path("kimi-k2.txt")).expand({})
+    assert caught.value.origin == "kimi-k2.txt:1"
+
+
+def test_words_are_counted_with_what_separates_them(project, monkeypatch):
+    monkeypatch.setattr("pytest_ropecontract.definitions.argv_file.LONGEST", 10)
+    assert project.expand("fits.txt", "--a bcdef").argv == ("--a", "bcdef")
+    error = project.error("long.txt", "--a bcdefg 'without an end")
+    assert error.headline == (
+        "long: the argv file holds more than 2 MiB of argv, longer than any command line"
+    )

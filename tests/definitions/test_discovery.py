@@ -43,5 +43,23 @@ def test_files(root, patterns, files):
 
 @pytest.mark.parametrize("pattern", ["/models/*.py", ""], ids=["absolute", "empty"])
 def test_pattern_that_is_no_relative_glob(root, pattern):
-    with pytest.raises(RopeContractError, match=f"^'{pattern.replace('*', '.')}' is no glob for "):
+    with pytest.raises((NotImplementedError, ValueError)) as told:
+        list(root.glob(pattern))
+    with pytest.raises(RopeContractError) as caught:
         discover(root, [pattern])
+    assert caught.value.headline == f"{pattern!r} is no glob for definitions: {told.value}"
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [(OSError(36, "File name too long"), "File name too long"), (IndexError(0), "it names no file")],
+    ids=["system", "index"],
+)
+def test_pattern_that_only_some_versions_of_python_refuse(root, monkeypatch, told, said):
+    def refuse(*_: object) -> None:
+        raise told
+
+    monkeypatch.setattr(type(root), "glob", refuse)
+    with pytest.raises(RopeContractError) as caught:
+        discover(root, ["."])
+    assert caught.value.headline == f"'.' is no glob for definitions: {said}"
