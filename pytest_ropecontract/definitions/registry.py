@@ -139,7 +139,7 @@ class Registry(Mapping[str, Definition]):
             raise self._unknown(
                 f"{representation(name)} is a variant of {representation(of)}, "
                 "which is no definition",
-                str(of) if type(of) is str else "",
+                of if type(of) is str else "",
             )
         parent = self[of]
         merged = {**parent.overrides, **overrides}

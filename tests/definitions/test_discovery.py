@@ -52,7 +52,10 @@ def test_pattern_that_is_no_relative_glob(root, pattern):
 
 @pytest.mark.parametrize(
     ("told", "said"),
-    [(OSError(36, "File name too long"), "File name too long"), (IndexError(0), "it names no file")],
+    [
+        (OSError(36, "File name too long"), "File name too long"),
+        (IndexError(0), "it names no file"),
+    ],
     ids=["system", "index"],
 )
 def test_pattern_that_only_some_versions_of_python_refuse(root, monkeypatch, told, said):

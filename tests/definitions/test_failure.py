@@ -121,7 +121,9 @@ def test_code_without_line_numbers_shows_no_line(monkeypatch):
     ids=["eight", "nine"],
 )
 def test_of_many_calls_the_last_eight_are_shown(failing, depth, first):
-    script = "def count(left):\n    if left: count(left - 1)\n    else: raise ValueError\ncount({})\n"
+    script = (
+        "def count(left):\n    if left: count(left - 1)\n    else: raise ValueError\ncount({})\n"
+    )
     details = failing(script.format(depth)).details
     assert details[0] == first
     assert [line for line in details if line.startswith(FILE)] == list(details[-8:])
@@ -143,8 +145,7 @@ CAUSES = {
     ),
     "never-raised": ("raise ValueError from KeyError('n')", ("caused by KeyError: 'n'",)),
     "causes-of-causes": (
-        "try:\n  try: 1 / 0\n  except ArithmeticError: {}['n']\n"
-        "except KeyError: raise ValueError",
+        "try:\n  try: 1 / 0\n  except ArithmeticError: {}['n']\nexcept KeyError: raise ValueError",
         (
             "caused by KeyError: 'n' (line 3)",
             "caused by ZeroDivisionError: division by zero (line 2)",

@@ -51,9 +51,7 @@ ANSWERS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("answer", "headline", "details", "remedy"), ANSWERS.values(), ids=ANSWERS
-)
+@pytest.mark.parametrize(("answer", "headline", "details", "remedy"), ANSWERS.values(), ids=ANSWERS)
 def test_how_a_process_ended_is_told(answer, headline, details, remedy):
     error = ended_early(
         {**answer, "output": "loading\n"},

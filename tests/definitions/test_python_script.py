@@ -246,3 +246,14 @@ def test_own_environment_is_not_touched(project):
     before = dict(os.environ)
     project.expand("kimi-k2.py", "import os\nos.environ.clear()\ndef model_args():\n  return 'a'\n")
     assert dict(os.environ) == before
+
+
+def test_variables_beside_those_that_it_always_has(project, monkeypatch):
+    monkeypatch.setenv("ROPE_TEST_A", "0")
+    script = (
+        "import os\ndef model_args():\n"
+        "    return [os.environ['ROPE_TEST_' + name] for name in 'ABC']\n"
+    )
+    project.add("kimi-k2.py", script)
+    under = project.registry["kimi-k2"].under({"ROPE_TEST_B": "1", "ROPE_TEST_C": "1"})
+    assert under.under({"ROPE_TEST_C": "2"}).expand().argv == ("0", "1", "2")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 
 import pytest
@@ -266,6 +267,61 @@ def test_script_that_writes_something_else_to_the_result(project):
     assert error.headline == (
         "kimi-k2: ended its process with status 0 before model_args() returned"
     )
+
+
+FAILURE = {"headline": "no", "origin": None, "details": [], "remedy": None, "environment": []}
+NO_ANSWERS = {
+    "argv-of-another-type": {"argv": "--a", "environment": []},
+    "argv-with-a-number": {"argv": ["--a", 1], "environment": []},
+    "names-of-another-type": {"argv": ["--a"], "environment": {}},
+    "names-with-a-number": {"argv": ["--a"], "environment": [1]},
+    "argv-alone": {"argv": ["--a"]},
+    "argv-and-more": {"argv": ["--a"], "environment": [], "more": ""},
+    "list": ["argv", "environment"],
+    "headline-alone": {"headline": "no"},
+    "headline-of-another-type": {**FAILURE, "headline": 1},
+    "origin-of-another-type": {**FAILURE, "origin": 1},
+    "details-with-a-number": {**FAILURE, "details": [1]},
+    "details-of-another-type": {**FAILURE, "details": "no"},
+    "failure-and-more": {**FAILURE, "more": ""},
+}
+
+
+def answering(answer: object) -> str:
+    return f"import os\nos.write(99, {json.dumps(answer)!r}.encode())\nos._exit(0)\n"
+
+
+@pytest.mark.parametrize("answer", NO_ANSWERS.values(), ids=NO_ANSWERS)
+def test_script_that_writes_no_answer_to_the_result(project, answer):
+    error = project.error("kimi-k2.py", answering(answer))
+    assert error.headline == (
+        "kimi-k2: ended its process with status 0 before model_args() returned"
+    )
+
+
+def test_script_that_writes_an_answer_to_the_result(project):
+    assert project.expand("a.py", answering({"argv": ["a"], "environment": ["B"]})).argv == ("a",)
+    error = project.error("b.py", answering({"argv": [], "environment": []}))
+    assert error.headline == "b: model_args() returned an empty list"
+    error = project.error("c.py", answering(FAILURE))
+    assert (error.headline, error.origin, error.remedy) == ("c: no", "models/c.py", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("no", "ValueError: no"), ("a\\0b", "ValueError: a\0b"), ("a\\nb", "ValueError: a ...")],
+    ids=["line", "nul", "lines"],
+)
+def test_script_that_breaks_what_its_flags_are_read_with(project, text, reason):
+    script = (
+        "import builtins\ndef broken(*_, **__): raise ValueError('{}')\n"
+        "builtins.sorted = broken\ndef model_args():\n    return '--a'\n"
+    )
+    error = project.error("kimi-k2.py", script.format(text))
+    assert error.headline == (
+        "kimi-k2: the flags cannot be read after what the script does to its process: " + reason
+    )
+    assert error.origin == "models/kimi-k2.py"
 
 
 def test_function_of_another_file_is_told_by_the_script(project):

@@ -18,6 +18,9 @@ from pytest_ropecontract.definitions import (
 from pytest_ropecontract.errors import RopeContractError
 
 
+FILES = ("a.py", "b.sh", "c.txt")
+
+
 def kimi(nlayers=61, base=1):
     return f"--num-layers {nlayers} --rotary-base {base}"
 
@@ -297,3 +300,145 @@ def test_error_keeps_the_parts_of_the_source_error():
     with pytest.raises(DefinitionError) as caught:
         Definition("kimi-k2", Source()).expand()
     assert str(caught.value) == "kimi-k2: failed\n  at: a:1\n  why\n  remedy: mend it"
+
+
+def test_time_limit_is_20_seconds_by_default(tmp_path):
+    sources = [Registry(tmp_path).add_file(Path(file)).source for file in ("a.py", "b.sh")]
+    sources.append(Registry(tmp_path).add("c", kimi).source)
+    assert [source.time_limit for source in sources] == [20, 20, 20]
+
+
+def test_root_and_time_limit_reach_the_files(tmp_path):
+    registry = Registry(tmp_path, pythonpath=["lib"], time_limit=3)
+    python, shell, text = (registry.add_file(Path(f"{file}")).source for file in FILES)
+    assert (python.path, shell.path, text.path) == tuple(tmp_path / file for file in FILES)
+    assert (python.root, shell.root, text.root) == (tmp_path, tmp_path, tmp_path)
+    assert (python.time_limit, shell.time_limit) == (3, 3)
+    assert python.pythonpath == ("lib",)
+
+
+def test_root_is_made_absolute(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert Registry(Path("models")).root == tmp_path / "models"
+
+
+def test_pythonpath_may_be_given_by_an_iterator(tmp_path):
+    registry = Registry(tmp_path, pythonpath=iter(["a", "b"]))
+    assert registry.add_file(Path("a.py")).source.pythonpath == ("a", "b")
+
+
+def test_path_that_is_none(registry):
+    with pytest.raises(RopeContractError) as caught:
+        registry.add("kimi-k2", "--a", path="a.py")
+    assert headline(caught) == "'kimi-k2' cannot be shown under 'a.py', which is no Path"
+    assert "kimi-k2" not in registry
+
+
+@pytest.mark.parametrize("unpacks", [0, -1, True, 1.0, "2"])
+def test_number_of_results_that_is_no_number_above_0(registry, unpacks):
+    with pytest.raises(RopeContractError) as caught:
+        registry.add("kimi-k2", "--a", unpacks=unpacks)
+    assert headline(caught) == f"'kimi-k2' cannot unpack {unpacks!r} results"
+    assert "kimi-k2" not in registry
+
+
+@pytest.mark.parametrize("unpacks", [1, 2, None])
+def test_number_of_results_is_kept_and_a_variant_has_that_of_its_parent(registry, unpacks):
+    assert registry.add("kimi-k2", "--a", unpacks=unpacks).unpacks == unpacks
+    assert registry.variant("kimi-2layer", "kimi-k2").unpacks == unpacks
+
+
+def test_variant_of_what_is_no_name(full):
+    with pytest.raises(RopeContractError) as caught:
+        full.variant("kimi-2layer", 61)
+    assert headline(caught) == "'kimi-2layer' is a variant of 61, which is no definition"
+    assert caught.value.remedy == "the definitions are: glm4.7-flash, kimi-k2, kimi-k25"
+
+
+def test_variant_leaves_the_overrides_of_its_parent_alone(registry):
+    registry.add("kimi-k2", kimi)
+    parent = registry.variant("kimi-2layer", "kimi-k2", nlayers=2)
+    registry.variant("kimi-3layer", "kimi-2layer", nlayers=3)
+    assert parent.overrides == {"nlayers": 2}
+
+
+def test_pattern_that_matches_nothing_is_told_with_the_nearest(full):
+    with pytest.raises(RopeContractError) as caught:
+        full.select(["kimi-k24"])
+    assert caught.value.remedy == "did you mean 'kimi-k2' or 'kimi-k25'?"
+
+
+def test_name_that_is_taken_in_another_case_by_a_registration(full):
+    with pytest.raises(RopeContractError) as caught:
+        full.add("KIMI-K2", "--a")
+    assert headline(caught) == (
+        "two definitions differ only in case: 'kimi-k2' (a registration without a file) "
+        "and 'KIMI-K2' (a registration without a file)"
+    )
+    assert list(full) == ["glm4.7-flash", "kimi-k2", "kimi-k25"]
+
+
+def test_registration_that_cannot_be_named_has_no_origin(registry):
+    with pytest.raises(RopeContractError) as caught:
+        registry.add("kimi k2", "--a")
+    assert caught.value.origin is None
+
+
+class Reading:
+    """A source that reads the environment."""
+
+    def __init__(self, found=()):
+        self.found = found
+
+    def under(self, environment):
+        return Reading((*self.found, *environment))
+
+    def expand(self, overrides):  # noqa: ARG002
+        return Expansion(self.found)
+
+
+def test_only_a_source_that_reads_the_environment_expands_otherwise_under_one(registry):
+    reading = registry.add("reading", Reading(), unpacks=2)
+    under = reading.under({"A": "1"}).under({"B": "2"})
+    assert under.expand().argv == ("A", "B")
+    assert (under.name, under.unpacks) == ("reading", 2)
+    plain = registry.add("plain", "--a")
+    assert plain.under({"A": "1"}) is plain
+
+
+@pytest.mark.parametrize("kind", [ValueError, SystemExit])
+def test_what_a_source_raises_is_told_with_its_line(kind):
+    class Source:
+        def expand(self, overrides):
+            raise kind("one\ntwo")
+
+    with pytest.raises(DefinitionError) as caught:
+        Definition("kimi-k2", Source()).expand()
+    assert caught.value.headline == f"kimi-k2: its source raised {kind.__name__}: one ..."
+    assert caught.value.origin.startswith(__file__ + ":")
+    assert caught.value.details == ("two",)
+    assert caught.value.__cause__ is None
+
+
+def test_cause_of_the_source_error_is_kept():
+    class Source:
+        def expand(self, overrides):
+            raise DefinitionError("failed") from KeyError("n")
+
+    with pytest.raises(DefinitionError) as caught:
+        Definition("kimi-k2", Source()).expand()
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+@pytest.mark.parametrize(
+    ("found", "shown"), [(None, "None"), (["--a"], "['--a']"), ("x" * 80, f"'{'x' * 59} ...")]
+)
+def test_what_a_source_gives_is_an_expansion(found, shown):
+    class Source:
+        def expand(self, overrides):  # noqa: ARG002
+            return found
+
+    with pytest.raises(DefinitionError) as caught:
+        Definition("kimi-k2", Source()).expand()
+    expected = f"kimi-k2: its source gave {shown}, expected an Expansion"
+    assert caught.value.headline == expected

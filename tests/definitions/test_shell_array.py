@@ -217,3 +217,9 @@ def test_directory(project):
     project.write("kimi-k2.sh/x")
     project.registry.add_file(project.models / "kimi-k2.sh")
     assert project.failure("kimi-k2").headline == "kimi-k2: the path is a folder, not a script"
+
+
+def test_variables_beside_those_that_it_always_has(project):
+    project.add("kimi-k2.sh", 'MODEL_ARGS=("$A" "$B" "$LC_ALL")\n')
+    under = project.registry["kimi-k2"].under({"A": "1", "B": "1"})
+    assert under.under({"B": "2", "LC_ALL": "C"}).expand().argv == ("1", "2", "C")

@@ -40,7 +40,12 @@ def test_one_line_of_another_width():
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("x" * 60, "x" * 60), ("x" * 61, "x" * 60 + " ..."), ("a\0b", "a\\0b"), ("\0" * 30, "\\0" * 30)],
+    [
+        ("x" * 60, "x" * 60),
+        ("x" * 61, "x" * 60 + " ..."),
+        ("a\0b", "a\\0b"),
+        ("\0" * 30, "\\0" * 30),
+    ],
     ids=["fits", "long", "nul", "nuls"],
 )
 def test_what_is_shortened_fits_into_a_headline(text, expected):
