@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 def ended_early(
-    answer: dict[str, Any], *, origin: str, limit: float, expected: str
+    answer: dict[str, Any], *, origin: str | None, limit: float, expected: str
 ) -> DefinitionError:
     """Tell how a process ended that gave no result.
 
     Args:
         answer: What the worker said of the process.
-        origin: Where the definition is, or where it hangs.
+        origin: Where the definition hangs, or None where that is not known.
         limit: The time limit in seconds.
         expected: What should have come first, for example ``before model_args() returned``.
     """

@@ -98,7 +98,7 @@ class PythonScript:
             raise too_long("model_args() returned")
         told = _told(answer["result"])
         if told is None and answer["status"] == FAILED:
-            raise _broken(answer["result"], path)
+            raise _broken(answer["result"])
         if told is None:
             raise ended_early(
                 answer,
@@ -134,18 +134,17 @@ def _told(result: str) -> dict[str, Any] | None:
     return told if fits and all(isinstance(one, str) for each in lists for one in each) else None
 
 
-def _broken(result: str, path: Path) -> DefinitionError:
+def _broken(result: str) -> DefinitionError:
     """Tell that a script has broken what its flags would be read with."""
     _, broken, reason = result.partition(BROKEN)
     return DefinitionError(
         "the flags cannot be read after what the script does to its process"
         + (f": {one_line(reason)}" if broken else ""),
-        origin=str(path),
         remedy="let it leave Python's own modules, builtins and open files as they are",
     )
 
 
-def _hanging_line(dump: str, path: Path) -> str:
-    """Return the script's innermost line in a dump of its stack."""
+def _hanging_line(dump: str, path: Path) -> str | None:
+    """Return the script's innermost line in a dump of its stack, or None where it has none."""
     found = re.search(rf'File "{re.escape(str(path))}", line (\d+)', dump)
-    return f"{path}:{found[1]}" if found else str(path)
+    return f"{path}:{found[1]}" if found else None

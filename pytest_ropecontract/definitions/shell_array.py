@@ -143,18 +143,16 @@ class ShellArray:
         )
 
     def _ended(self, answer: dict[str, Any], path: Path) -> DefinitionError:
-        origin = str(path)
         if answer["ended"] == "itself" and answer["status"] >= 0:
-            origin = self._last_line(answer["output"], path) or origin
             return DefinitionError(
                 f"exited with status {answer['status']} before {ARRAY} could be read",
-                origin=origin,
+                origin=self._last_line(answer["output"], path),
                 details=output_lines(answer["output"]),
                 remedy="mend the command above; under set -e the first that fails ends the script",
             )
         return ended_early(
             answer,
-            origin=origin,
+            origin=None,
             limit=self.time_limit,
             expected=f"before {ARRAY} could be read",
         )

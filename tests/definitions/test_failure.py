@@ -48,13 +48,13 @@ def test_class_of_a_library_is_named_with_its_module(failing, module, name):
 
 @pytest.mark.parametrize("claimed", [DefinitionError, SystemExit, ModuleNotFoundError])
 def test_class_that_an_exception_claims_to_have_does_not_count(failing, claimed):
-    class Liar(Exception):
+    class LiarError(Exception):
         __class__ = property(lambda _: claimed)
 
-    Liar.__module__ = "__main__"
-    Liar.__qualname__ = "Liar"
-    error = failing("raise Liar('no')", Liar=Liar)
-    assert error.headline == "model_args() raised Liar: no"
+    LiarError.__module__ = "__main__"
+    LiarError.__qualname__ = "LiarError"
+    error = failing("raise told('no')", told=LiarError)
+    assert error.headline == "model_args() raised LiarError: no"
     assert error.remedy == MEND
 
 
@@ -97,10 +97,7 @@ def test_origin_is_the_innermost_of_its_own_lines(failing):
 
 
 def test_without_a_line_of_its_own_the_file_is_the_origin():
-    try:
-        raise ValueError
-    except ValueError as error:
-        found = failure("loading", error, FILE)
+    found = failure("loading", ValueError(), FILE)
     assert (found.headline, found.origin) == ("loading raised ValueError", FILE)
     assert found.details == ()
 

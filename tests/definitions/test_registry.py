@@ -17,7 +17,6 @@ from pytest_ropecontract.definitions import (
 )
 from pytest_ropecontract.errors import RopeContractError
 
-
 FILES = ("a.py", "b.sh", "c.txt")
 
 
@@ -228,6 +227,7 @@ NAMES = {
     "dot": (".kimi", "'.kimi' cannot name a definition: it begins with '.'"),
     "empty": ("", "'' cannot name a definition: it is empty"),
     "none": (None, "None cannot name a definition: it is a NoneType"),
+    "number": (61, "61 cannot name a definition: it is an int"),
 }
 
 
@@ -409,7 +409,7 @@ def test_only_a_source_that_reads_the_environment_expands_otherwise_under_one(re
 @pytest.mark.parametrize("kind", [ValueError, SystemExit])
 def test_what_a_source_raises_is_told_with_its_line(kind):
     class Source:
-        def expand(self, overrides):
+        def expand(self, overrides):  # noqa: ARG002
             raise kind("one\ntwo")
 
     with pytest.raises(DefinitionError) as caught:
@@ -422,7 +422,7 @@ def test_what_a_source_raises_is_told_with_its_line(kind):
 
 def test_cause_of_the_source_error_is_kept():
     class Source:
-        def expand(self, overrides):
+        def expand(self, overrides):  # noqa: ARG002
             raise DefinitionError("failed") from KeyError("n")
 
     with pytest.raises(DefinitionError) as caught:
