@@ -134,7 +134,7 @@ def _function(module: ModuleType, path: Path) -> Any:
             remedy=f"define {FUNCTION}(**overrides) that returns the flags",
         )
     functions = [name for name, value in vars(module).items() if callable(value)]
-    close = nearest(FUNCTION, functions, "functions") if functions else ""
+    close = nearest(FUNCTION, functions, "functions")
     raise DefinitionError(
         f"the script defines no {FUNCTION}()",
         origin=str(path),
