@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -87,9 +88,7 @@ def test_exit_is_a_failure(error_of, content):
 
 def test_failure_at_loading_has_the_line_of_the_script(error_of, tmp_path):
     error = error_of("\n1 / 0\n")
-    assert error.headline == (
-        "loading the script raised ZeroDivisionError: division by zero"
-    )
+    assert error.headline == ("loading the script raised ZeroDivisionError: division by zero")
     assert error.origin == f"{tmp_path / 'kimi-k2.py'}:2"
 
 
@@ -144,7 +143,8 @@ SHAPES = {
         "the script is not UTF-8: byte 0xe9 in line 2",
         2,
     ),
-    "nul": (b"a = 1\nb = '\0\0'\n", "the script contains a NUL byte in line 2", 2),
+    "nul": (b"a = 1\nb = '\0'\n\0\n", "the script contains a NUL byte in line 2", 2),
+    "nul-behind-a-blank-line": (b"\n\0\n", "the script contains a NUL byte in line 2", 2),
     "nul-at-once": (b"\0\n", "the script contains a NUL byte in line 1", 1),
     "nul-in-latin": (b"# coding: latin-1\n\0", "the script contains a NUL byte in line 2", 2),
     "value": (b"model_args = '--a'\n", "model_args is a str, not a function", None),
@@ -203,3 +203,10 @@ def test_code_carries_the_file(script):
 def test_function_that_is_called_alike_is_suggested(error_of, content, close):
     expected = "define model_args(**overrides) that returns the flags" + close
     assert error_of(content).remedy == expected
+
+
+def test_script_that_is_nested_too_deeply_is_told_with_its_file(error_of, tmp_path):
+    error = error_of("a = " + "-" * 100_000 + "1\n")
+    kinds = "the script cannot be compiled: (MemoryError|RecursionError: .*)"
+    assert re.fullmatch(kinds, error.headline)
+    assert error.origin == str(tmp_path / "kimi-k2.py")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -162,7 +163,19 @@ CASES = {
         "the script has Windows line ends, which bash takes for part of the flags",
         1,
     ),
+    "windows-from-the-second-line": (
+        "A=1\nMODEL_ARGS=(--a)\r\nB=2\r\n",
+        "the script has Windows line ends, which bash takes for part of the flags",
+        2,
+    ),
+    "mark": (
+        b"\xef\xbb\xbfMODEL_ARGS=(--a)\n",
+        "the script begins with a byte order mark, which bash takes for part of its first word",
+        1,
+    ),
     "not-utf-8": (b"MODEL_ARGS=(--a \xe9)\n", "MODEL_ARGS is not UTF-8 at index 1", None),
+    "first-byte-of-none": (b"MODEL_ARGS=(\x80)\n", "MODEL_ARGS is not UTF-8 at index 0", None),
+    "last-byte-of-none": (b"MODEL_ARGS=(\xff)\n", "MODEL_ARGS is not UTF-8 at index 0", None),
     "huge": (
         "printf -v x %09000d 0\nfor i in {1..300}; do MODEL_ARGS+=($x); done\n",
         "MODEL_ARGS holds more than 2 MiB of argv, longer than any command line",
@@ -223,3 +236,46 @@ def test_variables_beside_those_that_it_always_has(project):
     project.add("kimi-k2.sh", 'MODEL_ARGS=("$A" "$B" "$LC_ALL")\n')
     under = project.registry["kimi-k2"].under({"A": "1", "B": "1"})
     assert under.under({"B": "2", "LC_ALL": "C"}).expand().argv == ("1", "2", "C")
+
+
+def test_folder_of_bash_is_the_last_on_its_path(project, monkeypatch):
+    bash = project.root / "tools" / "bash"
+    bash.parent.mkdir()
+    bash.symlink_to(shutil.which("bash"))
+    monkeypatch.setenv("PATH", str(bash.parent))
+    argv = project.expand("kimi-k2.sh", 'MODEL_ARGS=("$PATH")\n').argv
+    assert argv == (f"/usr/local/bin:/usr/bin:/bin:{bash.parent}",)
+
+
+def test_it_reads_no_variables_of_this_process(project):
+    assert project.expand("kimi-k2.sh", 'MODEL_ARGS=("$HOME")\n').environment == ()
+
+
+@pytest.mark.parametrize("end", ["MODEL_ARGS=()", "exit 1"])
+def test_what_a_failing_script_printed_is_shown(project, end):
+    assert project.error("kimi-k2.sh", f"echo one\n{end}\n").details == ("printed: one",)
+
+
+RUNS = {
+    "bash-tells": ("set -u\n: $NOT_SET", 1, 3),
+    "bash-tells-behind-blank-lines": ("echo; set -u\n: $NOT_SET", 1, 3),
+    "bash-tells-last-of-several": ("nothing_like_it\nset -u\n: $NOT_SET", 1, 4),
+    "bash-tells-nothing": ("\nexit 1", 2, 3),
+    "something-else-is-said-last": ("nothing_like_it\necho done\nexit 1", 2, 4),
+    "bash-tells-of-another-file": ('\nsource "${0%/*}/base.sh"', 2, 3),
+}
+
+
+@pytest.mark.parametrize(("script", "runs", "line"), RUNS.values(), ids=RUNS)
+def test_script_runs_again_only_where_bash_does_not_tell_its_line(project, script, runs, line):
+    project.write("base.sh", "set -u\n\n\n\n: $NOT_SET\n")
+    log = project.root / "runs"
+    error = project.error("kimi-k2.sh", f"echo run >> {log}\n{script}\n")
+    assert error.origin == f"models/kimi-k2.sh:{line}"
+    assert log.read_text().count("run") == runs
+
+
+def test_script_that_cannot_run_again_is_told_without_its_line(project, temporary):
+    error = project.error("kimi-k2.sh", f"rm -r {temporary}\nexit 1\n")
+    assert error.headline == "kimi-k2: exited with status 1 before MODEL_ARGS could be read"
+    assert error.origin == "models/kimi-k2.sh"

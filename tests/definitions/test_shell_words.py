@@ -19,6 +19,10 @@ TEXTS = {
     "nothing-escapes-in-single-quotes": (r"'a\'", ["a\\"]),
     "comments": ("a # b 'c\n#d\ne#f", ["a", "e#f"]),
     "continued-lines": ('a \\\nb\\\nc "d\\\ne" f\\\r\n g', ["a", "bc", "de", "f", "g"]),
+    "continued-behind-a-word": ("a\\\r\nb\\\nc", ["abc"]),
+    "words-between-comments": ("a # b\nc\n# d\n", ["a", "c"]),
+    "comment-without-an-end": ("a # b", ["a"]),
+    "comment-first": ("# a\nb", ["b"]),
     "quoted-lines": ("'a\nb'", ["a\nb"]),
     "no-expansion": ("[0]*3+[1]*58 $A `b` ;", ["[0]*3+[1]*58", "$A", "`b`", ";"]),
 }
