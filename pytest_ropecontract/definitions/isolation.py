@@ -62,9 +62,7 @@ def _restore_modules(before: Mapping[str, object]) -> None:
         parent = before.get(package)
         if getattr(parent, "__dict__", {}).get(last) is module:
             delattr(parent, last)
-    for name, module in before.items():
-        if now.get(name) is not module:
-            sys.modules[name] = module  # type: ignore[assignment]  # may be any object
+    sys.modules.update(before)  # type: ignore[arg-type]  # may be any object
 
 
 def _top(name: str) -> str:

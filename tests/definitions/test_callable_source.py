@@ -65,6 +65,15 @@ def test_output_is_captured(capfd):
     assert capfd.readouterr() == ("", "")
 
 
+def test_what_is_written_to_the_error_stream_itself_is_captured(capfd):
+    def model() -> str:
+        sys.stderr.write("one\n")
+        return "--a"
+
+    assert CallableSource(model).expand({}).output == "one\n"
+    assert capfd.readouterr() == ("", "")
+
+
 def test_of_much_output_the_end_is_kept():
     def model() -> str:
         print("x" * 100_000 + "end")
@@ -138,6 +147,36 @@ def test_failing_expansion_leaves_no_trace(layers, temporary):
 def test_hanging_expansion_leaves_no_trace(temporary):
     with no_trace(temporary), pytest.raises(DefinitionError):
         CallableSource(lambda: time.sleep(600), time_limit=0.05).expand({})
+
+
+@pytest.mark.usefixtures("layers")
+def test_deep_submodule_is_removed_from_a_package_that_was_loaded_before(layers):
+    (layers / "layers_of_meddle" / "more").mkdir()
+    (layers / "layers_of_meddle" / "more" / "__init__.py").touch()
+    (layers / "layers_of_meddle" / "more" / "deep.py").touch()
+    more = pytest.importorskip("layers_of_meddle.more")
+
+    def model() -> str:
+        import layers_of_meddle.more.deep  # noqa: F401, PLC0415
+
+        return "--a"
+
+    CallableSource(model).expand({})
+    assert not hasattr(more, "deep")
+    del sys.modules["layers_of_meddle.more"], sys.modules["layers_of_meddle"]
+
+
+def test_modules_behind_one_that_stays_are_removed():
+    kept = "pytest_ropecontract.made_up"
+
+    def model() -> str:
+        sys.modules[kept] = sys.modules["made_up"] = type(sys)("made_up")
+        return "--a"
+
+    CallableSource(model).expand({})
+    assert kept in sys.modules
+    assert "made_up" not in sys.modules
+    del sys.modules[kept]
 
 
 @pytest.mark.usefixtures("layers")
@@ -351,3 +390,34 @@ def test_no_limit_while_somebody_else_uses_the_timer():
         assert signal.getitimer(signal.ITIMER_REAL)[0] > 0
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def test_object_without_a_name_is_named_by_its_class():
+    error = error_of(functools.partial(kimi), n=2)
+    assert error.headline == "partial() takes no override 'n'"
+
+
+def test_remedy_of_a_wrong_override_names_those_it_takes():
+    assert error_of(kimi, layers=2).remedy == "the overrides it takes are: nlayers"
+
+
+def test_function_without_a_file_has_its_name_for_an_origin():
+    names: dict[str, object] = {}
+    exec("def model():\n    return 61\n", names)
+    assert error_of(names["model"]).origin == "model"
+
+
+def test_value_whose_class_cannot_be_named():
+    class Nameless(type):
+        def __getattribute__(cls, name: str) -> object:
+            raise ZeroDivisionError
+
+    class Value(metaclass=Nameless):
+        pass
+
+    def model() -> object:
+        return Value()
+
+    error = error_of(model)
+    assert error.headline == "model() returned a value that cannot be read: ZeroDivisionError"
+    assert error.origin.endswith(f"test_callable_source.py:{line_of(model)}")

@@ -101,6 +101,14 @@ def test_failure_of_the_function_has_the_line_of_the_script(error_of, tmp_path):
     assert error.origin == f"{tmp_path / 'kimi-k2.py'}:2"
 
 
+def test_function_without_code_of_its_own_is_placed_at_the_script(error_of, tmp_path):
+    error = error_of("model_args = dict\n")
+    assert error.headline == (
+        "model_args() returned a dict, expected a string or a list of strings"
+    )
+    assert error.origin == str(tmp_path / "kimi-k2.py")
+
+
 LOADING = (
     "from pytest_ropecontract.definitions import load_sibling_model_args as load\n"
     "def model_args():\n    return load(__file__, '{}')\n"
