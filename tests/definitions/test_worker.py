@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -219,6 +220,27 @@ def test_output_that_another_process_holds_open_is_not_waited_for(project):
     assert len(held) == 2
     for descriptor in held:
         os.close(descriptor)
+
+
+def test_worker_that_is_forgotten_ends_without_being_asked_to(project):
+    request = {
+        "path": str(project.write("kimi-k2.py", PLAIN)),
+        "cwd": str(project.root),
+        "environ": {},
+        "sys_path": [],
+        "overrides": {},
+        "time_limit": 20,
+    }
+    worker = Worker()
+    try:
+        worker.ask(request)
+        forgotten = worker.pid
+        worker.forget()
+        assert worker.pid is None
+        assert os.waitpid(forgotten, 0) == (forgotten, 0)
+        assert json.loads(worker.ask(request)["result"])["argv"] == ["--a"]
+    finally:
+        worker.close()
 
 
 PROGRAM = """

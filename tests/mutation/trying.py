@@ -81,7 +81,9 @@ PARTS = {
         "definitions",
         ("definitions",),
         (
-            "definitions/test_import.py",
+            "definitions/test_import.py::test_import_is_light",
+            "definitions/test_import.py::test_everything_needs_only_the_standard_library",
+            "definitions/test_import.py::test_importing_everything_starts_no_process",
             "definitions/test_callable_source.py::test_environment_that_was_asked_for_is_recorded",
             "definitions/test_python_script.py::test_environment_that_was_asked_for_is_recorded",
             "definitions/test_python_script.py::test_environment_that_the_script_set_itself_is_not_recorded",
