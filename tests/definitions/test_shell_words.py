@@ -57,9 +57,10 @@ def test_same_as_the_standard_library_without_continued_lines(text):
     [
         ("a\n'b\n\n", "the quote ' does not end", 2),
         ("\"a'\n", 'the quote " does not end', 1),
+        ("\n'", "the quote ' does not end", 2),
         ("a\nb\\", "a backslash at the end", 2),
     ],
-    ids=["single", "double", "backslash"],
+    ids=["single", "double", "behind-a-blank-line", "backslash"],
 )
 def test_line_of_wrong_quoting(text, problem, line):
     with pytest.raises(QuotingError, match=f"^{problem}$") as caught:

@@ -112,6 +112,17 @@ def test_error_in_the_sibling_has_the_siblings_line(project):
     assert error.origin == "models/base.py:3"
 
 
+def test_error_in_the_sibling_keeps_its_parts_in_this_process(project):
+    path = project.write("base.py", "def model_args():\n    return {}['n']\n")
+    with pytest.raises(DefinitionError) as caught:
+        load_sibling_model_args(str(project.models / "kimi-k2.py"), "base")
+    error = caught.value
+    assert error.headline == "sibling base: model_args() raised KeyError: 'n'"
+    assert error.origin == f"{path}:2"
+    assert error.details == (f"{path}:2 in model_args: return {{}}['n']",)
+    assert error.remedy.startswith("mend the line above")
+
+
 def test_error_at_the_siblings_import(project):
     project.write("base.py", "\n1 / 0\n")
     error = project.error("kimi-k2.py", wrapping("base"))
