@@ -106,13 +106,30 @@ def test_python_without_a_name(project, monkeypatch):
     assert project.error("kimi-k2.py", PLAIN).headline == expected
 
 
-def test_python_that_ends_at_once(project, monkeypatch):
-    python = project.write("python", "#!/bin/sh\necho broken installation >&2\nexit 3\n")
+@pytest.mark.parametrize("status", [0, 3])
+def test_python_that_ends_at_once(project, monkeypatch, capfd, status):
+    lines = ["#!/bin/sh", "echo noise", "echo broken installation >&2", f"exit {status}"]
+    python = project.write("python", "\n".join(lines))
     python.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(python))
     error = project.error("kimi-k2.py", PLAIN)
-    assert error.headline == "kimi-k2: the process that runs definitions ended with status 3"
+    expected = f"kimi-k2: the process that runs definitions ended with status {status}"
+    assert error.headline == expected
     assert error.details == ("broken installation",)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_of_what_the_worker_complains_of_the_last_five_lines_are_told(project, monkeypatch):
+    python = project.write("python", "#!/bin/sh\nprintf '%s\\n' 1 2 3 4 5 6 7 >&2\nexit 1\n")
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
+    assert project.error("kimi-k2.py", PLAIN).details == ("3", "4", "5", "6", "7")
+
+
+def test_interrupt_from_the_keyboard_does_not_reach_the_worker(project):
+    """It goes to all of a process group."""
+    project.expand("kimi-k2.py", PLAIN)
+    assert os.getpgid(shared_worker().pid) != os.getpgid(0)
 
 
 @pytest.mark.parametrize(
