@@ -23,7 +23,10 @@ class Part(NamedTuple):
     skipped: tuple[str, ...] = ()
     """Tests that cost seconds where those beside them cost milliseconds, or that see mutmut."""
     untouched: tuple[str, ...] = ()
-    """Files that are a part of their own, or that only tests with a live Megatron run."""
+    """Files that are a part of their own, or run only with a live Megatron or in another process.
+
+    Of what runs in another process alone, mutmut does not see which tests do so.
+    """
 
 
 SLOW_CONTRACTS = (
@@ -88,6 +91,7 @@ PARTS = {
             "definitions/test_python_script.py::test_environment_that_was_asked_for_is_recorded",
             "definitions/test_python_script.py::test_environment_that_the_script_set_itself_is_not_recorded",
         ),
+        ("worker_loop.py", "worker_task.py"),
     ),
 }
 
