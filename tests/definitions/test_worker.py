@@ -89,6 +89,7 @@ def test_definition_that_kills_the_worker(project):
     )
     error = project.error("killer.py", script)
     assert error.headline == "killer: the process that runs definitions was killed by SIGKILL"
+    assert error.details == ()
     assert project.expand("kimi-k2.py", PLAIN).argv == ("--a",)
 
 
@@ -124,6 +125,28 @@ def test_of_what_the_worker_complains_of_the_last_five_lines_are_told(project, m
     python.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(python))
     assert project.error("kimi-k2.py", PLAIN).details == ("3", "4", "5", "6", "7")
+
+
+def test_complaints_of_the_worker_may_be_anything(project, monkeypatch):
+    python = project.write("python", "#!/bin/sh\nprintf 'caf\\351' >&2\nexit 1\n")
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
+    assert project.error("kimi-k2.py", PLAIN).details == ("caf\ufffd",)
+
+
+def test_complaints_that_another_process_holds_open_are_not_waited_for(project, monkeypatch):
+    monkeypatch.setattr("pytest_ropecontract.definitions.worker._PATIENCE", 0.1)
+    project.registry.time_limit = 0.1
+    pid = project.root / "pid"
+    python = project.write("python", f"#!/bin/sh\nsleep 60 &\necho $! > {pid}\nexit 3\n")
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
+    error = project.error("kimi-k2.py", PLAIN)
+    left = int(pid.read_text())
+    assert is_running(left)
+    os.kill(left, signal.SIGKILL)
+    assert error.headline == "kimi-k2: the process that runs definitions ended with status 3"
+    assert error.details == ()
 
 
 def test_interrupt_from_the_keyboard_does_not_reach_the_worker(project):
