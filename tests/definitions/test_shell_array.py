@@ -63,6 +63,7 @@ def test_home_and_working_directory_are_an_empty_scratch_directory(project, temp
     directory, home, entries = project.expand("kimi-k2.sh", script).argv
     assert directory == home
     assert Path(directory).parent == temporary
+    assert Path(directory).name.startswith("ropecontract-")
     assert entries == "0"
 
 
