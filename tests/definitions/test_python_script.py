@@ -98,6 +98,11 @@ def test_output_of_the_script_and_of_its_programs_is_captured(project, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+def test_output_may_be_anything(project):
+    script = "import os\nos.write(1, b'caf\\xe9\\n')\ndef model_args():\n    return '--a'\n"
+    assert project.expand("kimi-k2.py", script).output == "caf\ufffd\n"
+
+
 def test_of_much_output_the_end_is_kept(project):
     script = "def model_args():\n    print('x' * 9_000_000 + 'end')\n    return '--a'\n"
     output = project.expand("kimi-k2.py", script).output

@@ -82,14 +82,17 @@ def test_worker_that_was_killed_is_replaced(project):
 
 
 def test_definition_that_kills_the_worker(project):
+    pid = project.root / "pid"
     script = (
-        "import os, signal, time\n"
-        "def model_args():\n"
+        "import os, signal, time\nfrom pathlib import Path\n"
+        f"def model_args():\n    Path({str(pid)!r}).write_text(str(os.getpid()))\n"
         "    os.kill(os.getppid(), signal.SIGKILL)\n    time.sleep(600)\n"
     )
     error = project.error("killer.py", script)
     assert error.headline == "killer: the process that runs definitions was killed by SIGKILL"
     assert error.details == ()
+    if sys.platform == "linux":
+        wait_until_gone(int(pid.read_text()))
     assert project.expand("kimi-k2.py", PLAIN).argv == ("--a",)
 
 
@@ -371,6 +374,8 @@ def test_what_cannot_be_started_is_told(project):
     finally:
         worker.close()
     assert answer["ended"] == "unable"
+    assert "nowhere" in answer["reason"]
+    assert (answer["output"], answer["result"]) == ("", "")
 
 
 def test_temporary_directory_that_is_missing(project, temporary):
