@@ -220,4 +220,5 @@ def test_script_that_is_nested_too_deeply_is_told_with_its_file(error_of, tmp_pa
     error = error_of("a = " + "-" * 100_000 + "1\n")
     kinds = r"the script cannot be compiled: (MemoryError|RecursionError)(: .*)?"
     assert re.fullmatch(kinds, error.headline)
+    assert error.remedy == "split expressions that are nested too deeply"
     assert error.origin == str(tmp_path / "kimi-k2.py")

@@ -225,6 +225,7 @@ def test_without_bash(project, monkeypatch):
     monkeypatch.setenv("PATH", str(project.root))
     error = project.error("kimi-k2.sh", "MODEL_ARGS=(--a)\n")
     assert error.headline == "kimi-k2: there is no bash on PATH to run it"
+    assert error.remedy == "install bash, or write the definition in Python"
 
 
 def test_directory(project):

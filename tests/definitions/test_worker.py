@@ -91,6 +91,7 @@ def test_definition_that_kills_the_worker(project):
     error = project.error("killer.py", script)
     assert error.headline == "killer: the process that runs definitions was killed by SIGKILL"
     assert error.details == ()
+    assert error.remedy == "check that the definition does not end processes that are not its own"
     if sys.platform == "linux":
         wait_until_gone(int(pid.read_text()))
     assert project.expand("kimi-k2.py", PLAIN).argv == ("--a",)
@@ -102,12 +103,15 @@ def test_python_that_does_not_start(project, monkeypatch):
     assert error.headline.startswith(
         "kimi-k2: the process that runs definitions cannot be started: [Errno 2]"
     )
+    assert error.remedy == "check the Python executable and the limit on processes"
 
 
 def test_python_without_a_name(project, monkeypatch):
     monkeypatch.setattr(sys, "executable", "")
+    error = project.error("kimi-k2.py", PLAIN)
     expected = "kimi-k2: there is no Python to run definitions with: sys.executable is empty"
-    assert project.error("kimi-k2.py", PLAIN).headline == expected
+    assert error.headline == expected
+    assert error.remedy == "run pytest with a Python executable"
 
 
 @pytest.mark.parametrize("status", [0, 3])
