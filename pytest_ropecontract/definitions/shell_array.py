@@ -16,7 +16,7 @@ from pytest_ropecontract.definitions.overrides import refuse_overrides
 from pytest_ropecontract.definitions.reading import read_file
 from pytest_ropecontract.definitions.wording import one_line, output_lines
 from pytest_ropecontract.definitions.worker import shared_worker
-from pytest_ropecontract.definitions.worker_task import RESULT_FD
+from pytest_ropecontract.definitions.worker_task import BROKEN, FAILED, RESULT_FD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,7 +79,7 @@ class ShellArray:
         """Source the script and read the array.
 
         Raises:
-            DefinitionError: Overrides were given; there is no bash; the script failed,
+            DefinitionError: Overrides were given; there is no bash that starts; the script failed,
                 exited or did not end; or ``MODEL_ARGS`` is no array with elements.
         """
         path = self.root / self.path
@@ -95,6 +95,13 @@ class ShellArray:
         output = answer["output"]
         if answer["ended"] == "large":
             raise too_long(f"{ARRAY} holds")
+        before, _, reason = answer["result"].partition(BROKEN)
+        # A script that exits with this status has its array in front of it, or nothing behind it.
+        if answer["ended"] == "itself" and answer["status"] == FAILED and reason and not before:
+            raise DefinitionError(
+                f"bash cannot be started: {one_line(reason)}",
+                remedy="check the bash that comes first on PATH",
+            )
         silent_failure = _reported_failure(output, path)
         if silent_failure is not None:
             raise silent_failure

@@ -29,7 +29,7 @@ DUMP_SIGNAL = signal.SIGUSR1
 """Makes a Python script that hangs write where it hangs to the result."""
 
 FAILED = 70
-"""The status where nothing is left of Python that a script's flags could be read with."""
+"""The status where bash does not start, or a script has left no Python to read its flags with."""
 
 BROKEN = "\0"
 """Begins the result in that case, before what went wrong."""
@@ -53,7 +53,7 @@ def run_task(
         _run_script(request)
         status = 0
     except BaseException as error:  # noqa: BLE001 - it may be anything
-        _say(2 if "program" in request else RESULT_FD, f"{BROKEN}{type(error).__name__}: {error}")
+        _say(RESULT_FD, f"{BROKEN}{type(error).__name__}: {error}")
     finally:
         leave(status)  # whatever is broken, nothing runs on into the worker's loop
 

@@ -240,6 +240,30 @@ def test_variables_beside_those_that_it_always_has(project):
     assert under.under({"B": "2", "LC_ALL": "C"}).expand().argv == ("1", "2", "C")
 
 
+def test_bash_that_does_not_start(project, monkeypatch):
+    bash = project.root / "bash"
+    bash.write_text("#!/nowhere\n")
+    bash.chmod(0o755)
+    monkeypatch.setenv("PATH", str(project.root))
+    error = project.error("kimi-k2.sh", "MODEL_ARGS=(--a)\n")
+    expected = "kimi-k2: bash cannot be started: FileNotFoundError: [Errno 2] No such file or dir"
+    assert error.headline.startswith(expected)
+    assert error.origin == "models/kimi-k2.sh"
+    assert error.details == ()
+    assert error.remedy == "check the bash that comes first on PATH"
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["exit 70", "trap 'exit 70' EXIT", "MODEL_ARGS=(--a); trap 'exit 70' EXIT"],
+    ids=["at-once", "at-the-end", "at-the-end-with-flags"],
+)
+def test_script_may_exit_with_the_status_of_a_bash_that_does_not_start(project, script):
+    error = project.error("kimi-k2.sh", f"{script}\n")
+    expected = "kimi-k2: exited with status 70 before MODEL_ARGS could be read"
+    assert error.headline == expected
+
+
 def test_folder_of_bash_is_the_last_on_its_path(project, monkeypatch):
     bash = project.root / "tools" / "bash"
     bash.parent.mkdir()
