@@ -103,6 +103,17 @@ def test_output_may_be_anything(project):
     assert project.expand("kimi-k2.py", script).output == "caf\ufffd\n"
 
 
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_text_that_is_no_utf_8_is_printed_escaped(project, stream):
+    script = f"import sys\nsys.{stream}.write('\\udce9')\ndef model_args():\n    return '--a'\n"
+    assert project.expand("kimi-k2.py", script).output == "\\udce9"
+
+
+def test_programs_that_the_script_starts_cannot_write_to_its_answer(project):
+    script = "import os\ndef model_args():\n    os.system('echo 3 >&99')\n    return '--a'\n"
+    assert project.expand("kimi-k2.py", script).argv == ("--a",)
+
+
 def test_of_much_output_the_end_is_kept(project):
     script = "def model_args():\n    print('x' * 9_000_000 + 'end')\n    return '--a'\n"
     output = project.expand("kimi-k2.py", script).output

@@ -309,8 +309,13 @@ def test_script_that_writes_an_answer_to_the_result(project):
 
 @pytest.mark.parametrize(
     ("text", "reason"),
-    [("no", "ValueError: no"), ("a\\0b", "ValueError: a\0b"), ("a\\nb", "ValueError: a ...")],
-    ids=["line", "nul", "lines"],
+    [
+        ("no", "ValueError: no"),
+        ("a\\0b", "ValueError: a\0b"),
+        ("a\\nb", "ValueError: a ..."),
+        ("\\udce9", "ValueError: \\udce9"),
+    ],
+    ids=["line", "nul", "lines", "no-utf-8"],
 )
 def test_script_that_breaks_what_its_flags_are_read_with(project, text, reason):
     script = (
