@@ -167,12 +167,7 @@ def changed(model: str, before: Outcome, after: Outcome) -> ModelChange | None:
     if before.rope is None or after.rope is None:
         return ModelChange(model, before, after)
     differing = _fields(before.rope, after.rope, after.sources)
-    size = None
-    if differing:
-        try:
-            size = effect.compare(after.rope, before.rope).text
-        except (OverflowError, ValueError):
-            size = None
+    size = effect.size(after.rope, before.rope) if differing else None
     return ModelChange(model, before, after, tuple(differing), size)
 
 

@@ -80,7 +80,7 @@ def check(
             source=source.text if source else None,
             details=details,
             argv=launched.argv,
-            effect=_size(launched.rope, defined.rope),
+            effect=effect.size(launched.rope, defined.rope),
             launcher=named.launcher,
             remedy=f"launch the flags of {named.model} without a change, or define what is "
             "launched under a name of its own and name that in rope_contract_launchers",
@@ -122,7 +122,7 @@ def unreached(
         actual=getattr(launched.rope, first),
         details=tuple(_flags(meant, launched)),
         argv=launched.argv,
-        effect=_size(launched.built, meant.built),
+        effect=effect.size(launched.built, meant.built),
         launcher=named.launcher,
         remedy="set it before the flags are expanded, or pass the flag itself",
     )
@@ -133,13 +133,6 @@ def differing(one: RopeConfig, other: RopeConfig) -> tuple[str, ...]:
     changed = [name for name in FIELDS if not equal(getattr(one, name), getattr(other, name))]
     stated = [name for name in changed if name not in DERIVED_FIELDS]
     return (*stated, *(name for name in changed if name in DERIVED_FIELDS))
-
-
-def _size(one: RopeConfig, other: RopeConfig) -> str | None:
-    try:
-        return effect.compare(one, other).text
-    except ValueError:  # its values lead to no frequencies
-        return None
 
 
 def _value(rope: RopeConfig, name: str) -> str:

@@ -10,7 +10,7 @@ from pytest_ropecontract.errors import RopeContractError
 from pytest_ropecontract.omission.guarding import guarding, line
 from pytest_ropecontract.omission.mutations import mutations
 from pytest_ropecontract.omission.outcomes import SILENT, changes, outcome
-from pytest_ropecontract.rope.effect import compare
+from pytest_ropecontract.rope.effect import size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pytest_ropecontract.omission.engine import OmissionEngine, Trial
     from pytest_ropecontract.omission.mutations import Mutation
     from pytest_ropecontract.omission.outcomes import Outcome
-    from pytest_ropecontract.rope.config import RopeConfig
     from pytest_ropecontract.rope.resolution import Resolution
 
 Loss = Literal["refused", "harmless", "guarded", "unguarded"]
@@ -257,7 +256,7 @@ def _findings(
                 omitted=one.omitted,
                 argv=one.argv,
                 details=tuple(str(change) for change in changes(whole, one.resolution)),
-                effect=_size(one.resolution.built, whole.built),
+                effect=size(one.resolution.built, whole.built),
                 remedy=remedy if fails or around.strict else _remedy(model, whole, [one], around),
                 status="fail" if fails else "note",
             )
@@ -278,13 +277,6 @@ def _becomes(whole: Resolution, one: _Unnoticed) -> str:
     return f"{first.sentence}, {len(others)} more {noun}," if others else first.sentence
 
 
-def _size(after: RopeConfig, before: RopeConfig) -> str | None:
-    try:
-        return compare(after, before).text
-    except ValueError:  # its values lead to no frequencies
-        return None
-
-
 def _remedy(
     model: str, whole: Resolution, unnoticed: Sequence[_Unnoticed], around: Surroundings
 ) -> str:
@@ -301,7 +293,7 @@ def _remedy(
     text = "mark a test with " + f"{CONTINUED}and with ".join(lines)
     told = all(
         one.built.kind != whole.built.kind
-        or _size(one.built, whole.built) not in (None, "numerically identical")
+        or size(one.built, whole.built) not in (None, "numerically identical")
         for one in resolutions
     )
     if around.checkpoint is not None and told:

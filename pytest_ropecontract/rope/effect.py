@@ -128,6 +128,14 @@ def compare(first: RopeConfig, second: RopeConfig) -> Effect:
     return compare_rotations(rotation(first), rotation(second))
 
 
+def size(first: RopeConfig, second: RopeConfig) -> str | None:
+    """Return what `compare` measures in words, or None where no frequencies follow."""
+    try:
+        return compare(first, second).text
+    except (OverflowError, ValueError):
+        return None
+
+
 def rotation(rope: RopeConfig) -> Rotation:
     """Return what an embedding does to a head, in numbers.
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from built_configs import MLATransformerConfig
 from published_configs import DEEPSEEK, Config, latent
 
 from pytest_ropecontract.contracts.checkpoints.comparison import check, differences
@@ -232,27 +232,6 @@ def test_what_no_flag_sets() -> None:
 
 
 # A config that was made in code
-
-
-class MLATransformerConfig(SimpleNamespace):
-    """A config object with the class defaults of Megatron's own."""
-
-    def __init__(self, **values: Any) -> None:
-        defaults = {
-            "multi_latent_attention": True,
-            "rope_type": "yarn",
-            "rotary_base": 10000,
-            "rotary_percent": 1.0,
-            "qk_pos_emb_head_dim": 64,
-            "rotary_scaling_factor": 40,
-            "original_max_position_embeddings": 4096,
-            "beta_fast": 32,
-            "beta_slow": 1,
-            "mscale": 1.0,
-            "mscale_all_dim": 0.0,
-            "kv_channels": 64,
-        }
-        super().__init__(**{**defaults, **values})
 
 
 @pytest.mark.parametrize(
