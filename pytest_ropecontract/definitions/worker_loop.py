@@ -38,7 +38,6 @@ _PR_SET_CHILD_SUBREAPER = 36
 def serve(answers: int) -> None:
     """Answer requests, a JSON object a line, until standard input ends."""
     wake_read, wake_write = os.pipe()
-    os.set_blocking(wake_read, False)
     os.set_blocking(wake_write, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
@@ -139,8 +138,7 @@ class _Run:
                     # Whoever asked is gone: nobody waits for an answer.
                     sys.exit(0)
                 if descriptor == self.wake:
-                    with suppress(BlockingIOError):
-                        os.read(self.wake, _CHUNK)
+                    os.read(self.wake, _CHUNK)
                 else:
                     self._take(descriptor)
             if len(self.kept[self.result]) > RESULT_LIMIT:
@@ -168,8 +166,7 @@ class _Run:
         self._take(self.result)
 
     def _dump(self) -> None:
-        with suppress(ProcessLookupError):
-            os.kill(self.pid, DUMP_SIGNAL)
+        os.kill(self.pid, DUMP_SIGNAL)
         deadline = time.monotonic() + _DUMP_PATIENCE
         waiting = select.poll()
         waiting.register(self.result, select.POLLIN)

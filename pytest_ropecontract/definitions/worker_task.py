@@ -53,7 +53,8 @@ def run_task(
         _run_script(request)
         status = 0
     except BaseException as error:  # noqa: BLE001 - it may be anything
-        _say(RESULT_FD, f"{BROKEN}{type(error).__name__}: {error}")
+        told = f"{BROKEN}{type(error).__name__}: {error}"
+        _write(RESULT_FD, told.encode("utf-8", "backslashreplace"))
     finally:
         leave(status)  # whatever is broken, nothing runs on into the worker's loop
 
@@ -131,8 +132,3 @@ def _set_environment(wanted: dict[str, str]) -> None:
     for name, value in wanted.items():
         if os.environ.get(name) != value:
             os.environ[name] = value
-
-
-def _say(descriptor: int, text: str) -> None:
-    with suppress(OSError):
-        _write(descriptor, text.encode("utf-8", "backslashreplace"))

@@ -121,6 +121,32 @@ def test_of_much_output_the_end_is_kept(project):
     assert output.endswith("xend\n")
 
 
+def test_argv_that_is_longer_than_what_is_kept_of_the_output(project):
+    script = "def model_args():\n    return ['x' * 1000] * 500\n"
+    assert project.expand("kimi-k2.py", script).argv == ("x" * 1000,) * 500
+
+
+def test_script_has_no_open_files_of_the_worker(project):
+    script = (
+        "import os\ndef model_args():\n"
+        "    with os.scandir('/proc/self/fd') as found:\n"
+        "        return sorted((entry.name for entry in found), key=int)\n"
+    )
+    argv = project.expand("kimi-k2.py", script).argv
+    # The third is the folder that is listed.
+    assert argv == ("0", "1", "2", "3", "99")
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_stream_that_the_script_closes_is_open_for_its_programs(project, stream):
+    number = {"stdout": 1, "stderr": 2}[stream]
+    script = (
+        f"import os, sys\ndef model_args():\n    sys.{stream}.close()\n"
+        f"    os.system('echo three >&{number}')\n    return '--a'\n"
+    )
+    assert project.expand("kimi-k2.py", script).output == "three\n"
+
+
 def test_imports_come_from_the_pythonpath_first(project):
     for directory in ("lib", "models"):
         path = project.root / directory

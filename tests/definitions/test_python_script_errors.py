@@ -254,6 +254,36 @@ def test_script_that_hangs_and_takes_the_signal_for_itself_is_ended(project):
     ]
 
 
+def test_line_of_a_thread_that_hangs_and_is_waited_for_is_told(project):
+    project.registry.time_limit = 0.3
+    script = (
+        "import threading, time\ndef hang():\n    time.sleep(600)\n"
+        "def model_args():\n    thread = threading.Thread(target=hang)\n"
+        "    thread.start()\n    thread.join()\n"
+    )
+    assert project.error("kimi-k2.py", script).origin == "models/kimi-k2.py:3"
+
+
+def test_line_below_many_calls_of_a_library_is_told(project):
+    project.registry.time_limit = 0.3
+    library = "import time\ndef deep(n):\n    deep(n - 1) if n else time.sleep(600)\n"
+    (project.root / "lib").mkdir()
+    (project.root / "lib" / "layers.py").write_text(library)
+    script = "import layers\ndef model_args():\n    layers.deep(90)\n"
+    assert project.error("kimi-k2.py", script).origin == "models/kimi-k2.py:3"
+
+
+def test_script_that_tells_where_it_is_only_after_a_while_is_waited_for(project):
+    project.registry.time_limit = 0.3
+    script = (
+        "import faulthandler, signal, time\n"
+        "def tell(*_):\n    time.sleep(0.1)\n    faulthandler.dump_traceback(99)\n"
+        "faulthandler.unregister(signal.SIGUSR1)\nsignal.signal(signal.SIGUSR1, tell)\n"
+        "time.sleep(600)\n"
+    )
+    assert project.error("kimi-k2.py", script).origin == "models/kimi-k2.py:4"
+
+
 def test_script_that_floods_the_result_is_ended(project):
     script = "import os\nwhile True:\n    os.write(99, b'x' * 1024 * 1024)\n"
     error = project.error("kimi-k2.py", script)

@@ -214,6 +214,20 @@ def test_script_that_hangs_is_ended(project):
     ]
 
 
+def test_script_that_hangs_is_not_asked_where(project):
+    project.registry = Registry(project.root, time_limit=0.3)
+    error = project.error("kimi-k2.sh", "trap 'echo woken' USR1\nwhile :; do :; done\n")
+    assert error.headline == "kimi-k2: did not end within 0.3 s"
+    assert error.details == ()
+
+
+def test_scratch_directory_that_the_script_replaces_does_not_lose_the_array(project, temporary):
+    script = 'rmdir "$PWD"; ln -s / "$PWD"\nMODEL_ARGS=(--a)\n'
+    assert project.expand("kimi-k2.sh", script).argv == ("--a",)
+    for left in temporary.iterdir():
+        left.unlink()
+
+
 def test_overrides_are_refused(project):
     error = project.error("kimi-k2.sh", "MODEL_ARGS=(--a)\n", nlayers=2, base=1)
     expected = "kimi-k2: a shell array takes no overrides, but got nlayers, base"

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 PROJECT = Path(__file__).parents[2]
 TREE = "tree.txt"
+WORKER_HITS = Path(__file__).with_name("worker_hits.py")
 COPIED = ("pytest_ropecontract", "tests", "example_project")
 
 
@@ -23,10 +24,7 @@ class Part(NamedTuple):
     skipped: tuple[str, ...] = ()
     """Tests that cost seconds where those beside them cost milliseconds, or that see mutmut."""
     untouched: tuple[str, ...] = ()
-    """Files that are a part of their own, or run only with a live Megatron or in another process.
-
-    Of what runs in another process alone, mutmut does not see which tests do so.
-    """
+    """Files that are a part of their own, or run only with a live Megatron."""
 
 
 SLOW_CONTRACTS = (
@@ -91,7 +89,6 @@ PARTS = {
             "definitions/test_python_script.py::test_environment_that_was_asked_for_is_recorded",
             "definitions/test_python_script.py::test_environment_that_the_script_set_itself_is_not_recorded",
         ),
-        ("worker_loop.py", "worker_task.py"),
     ),
 }
 
@@ -102,9 +99,10 @@ def run(name: str, folder: Path, names: list[str]) -> None:
         shutil.rmtree(folder / copied, ignore_errors=True)
         ignored = shutil.ignore_patterns("__pycache__", ".hypothesis")
         shutil.copytree(PROJECT / copied, folder / copied, ignore=ignored)
+    shutil.copy(WORKER_HITS, folder / "conftest.py")
     (folder / TREE).write_text(tree(name), encoding="utf-8")
     (folder / "pyproject.toml").write_text("[tool.pytest]\nstrict = true\n", encoding="utf-8")
-    (folder / "setup.cfg").write_text(settings(name), encoding="utf-8")
+    (folder / "setup.cfg").write_text(settings(name, folder / "temporary"), encoding="utf-8")
     mutmut = str(Path(sys.executable).with_name("mutmut"))
     subprocess.run([mutmut, "run", "--max-children", "1", *names], cwd=folder, check=True)
 
@@ -122,15 +120,23 @@ def _git(*arguments: str) -> str:
     return done.stdout.strip()
 
 
-def settings(name: str) -> str:
-    """Return the settings of mutmut for one part."""
+def settings(name: str, temporary: Path) -> str:
+    """Return the settings of mutmut for one part, whose tests write to a temporary folder."""
     part = PARTS[name]
     code = f"pytest_ropecontract/{part.code}"
     several = {
         "only_mutate": [f"{code}/*"],
         "do_not_mutate": [f"{code}/{file}" for file in part.untouched],
-        "also_copy": ["example_project"],
-        "pytest_add_cli_args": ["--hypothesis-seed=0", "--hypothesis-profile=mutants"],
+        "also_copy": ["example_project", "conftest.py"],
+        "pytest_add_cli_args": [
+            "--hypothesis-seed=0",
+            "--hypothesis-profile=mutants",
+            # pytest is run for each mutant: to look for what earlier runs have left, and to collect
+            # garbage until a destructor complains, would take half of the time.
+            f"--basetemp={temporary}",
+            "-pno:unraisableexception",
+            "-pno:threadexception",
+        ],
         "pytest_add_cli_args_test_selection": [
             *(f"tests/{test}" for test in part.tests),
             *(f"--deselect=tests/{test}" for test in part.skipped),
