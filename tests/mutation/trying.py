@@ -149,5 +149,6 @@ def settings(name: str, temporary: Path) -> str:
     lines += ["use_git_change_detection = false"]
     lines += ["timeout_constant = 3.0", "timeout_multiplier = 4.0"]
     for key, values in several.items():
-        lines += [f"{key} =", *(f"    {value}" for value in values)]
+        if values:
+            lines += [f"{key} =", *(f"    {value}" for value in values)]
     return "\n".join(lines) + "\n"

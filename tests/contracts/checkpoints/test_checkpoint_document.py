@@ -183,17 +183,20 @@ def test_file_belongs_to_the_longest_name(folder: Path) -> None:
 
 WORDS = st.text("a.@", min_size=1, max_size=3).filter(lambda word: word.strip("."))
 
+PIECES = st.lists(st.sampled_from(("{model}", "*", "?", "a", ".", "**", "[a.]")), max_size=4)
+
 
 @given(
     st.lists(WORDS, max_size=6),
     st.lists(WORDS.filter(lambda word: word[0] != "."), min_size=1, max_size=4, unique=True),
-    st.lists(st.sampled_from(("{model}", "*", "?", "a", ".", "**", "[a.]")), max_size=4),
+    PIECES,
+    PIECES,
     st.sampled_from(("", "{model}/", "*/", "**/", "a/")),
 )
 def test_files_are_found_as_globs_of_every_name_find_them(
-    files: list[str], models: list[str], pieces: list[str], folder: str
+    files: list[str], models: list[str], before: list[str], after: list[str], folder: str
 ) -> None:
-    pattern = f"{folder}{{model}}" + "".join(pieces)
+    pattern = f"{folder}{''.join(before)}{{model}}{''.join(after)}"
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch)
         for parent in (root, root / "a", root / "a./b"):
@@ -211,6 +214,34 @@ def test_files_are_found_as_globs_of_every_name_find_them(
         found = find(root, [pattern], models)
 
         assert {str(path): model for model, paths in found.items() for path in paths} == owners
+
+
+PLACES = {
+    "behind-a-folder": ("c/{model}*.json", "c/kimi-k2-a.json"),
+    "behind-something-else": ("of-{model}*.json", "of-kimi-k2-a.json"),
+    "behind-anything": ("*-{model}.json", "a-kimi-k2.json"),
+    "in-any-folder": ("**/{model}*.json", "c/d/kimi-k2-a.json"),
+    "in-a-folder-of-its-own": ("{model}/{model}*.json", "kimi-k2/kimi-k2-a.json"),
+    "twice": ("{model}-{model}*.json", "kimi-k2-kimi-k2-a.json"),
+    "in-a-class-of-characters": ("[{model}]*.json", "m.json"),
+}
+
+
+@pytest.mark.parametrize(("pattern", "file"), PLACES.values(), ids=PLACES)
+def test_places_of_a_name_among_wild_characters(tmp_path: Path, pattern: str, file: str) -> None:
+    for name in ("other/kimi-k3-a.json", "kimi-k3/kimi-k3-a.json", "x-kimi-k3-a.json"):
+        touch(tmp_path, name)
+    touch(tmp_path, file)
+
+    assert find(tmp_path, [pattern], ["kimi-k2"]) == {"kimi-k2": (tmp_path / file,)}
+
+
+def test_two_asterisks_beside_a_name_reach_no_folder_below(tmp_path: Path) -> None:
+    touch(tmp_path, "c/kimi-k2-a.json", "c/d/kimi-k2-b.json")
+
+    found = find(tmp_path, ["c/{model}*"], ["kimi-k2"])
+
+    assert names(found) == {"kimi-k2": ["kimi-k2-a.json"]}
 
 
 def test_of_two_names_that_are_equally_long_the_first_has_the_file(tmp_path: Path) -> None:
