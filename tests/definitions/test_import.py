@@ -59,3 +59,13 @@ def test_all_public_names_exist():
 def test_unknown_name():
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         _ = definitions.nothing
+
+
+@pytest.mark.parametrize("name", definitions.__all__)
+def test_public_name_is_loaded_with_its_first_use(monkeypatch, name):
+    there = vars(definitions).get(name)
+    monkeypatch.delitem(vars(definitions), name, raising=False)
+    assert getattr(definitions, name).__name__ == name
+    assert name in vars(definitions)
+    if there is not None:
+        assert getattr(definitions, name) is there

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from mutmut.state import state
 
-from pytest_ropecontract.definitions import worker_loop, worker_task
+from pytest_ropecontract.definitions import siblings, worker_loop, worker_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
 
+MODULES = (siblings, worker_loop, worker_task)
 ASKED = "pytest_ropecontract.definitions.worker.xǁWorkerǁask"
 ORIGINAL = "__mutmut_orig"
 
@@ -24,7 +25,7 @@ ORIGINAL = "__mutmut_orig"
 def pytest_runtest_teardown() -> None:
     """A test that asked the worker may have run any of its functions."""
     if ASKED in (hits := state()._stats):
-        hits.update(changed_functions(worker_loop), changed_functions(worker_task))
+        hits.update(*map(changed_functions, MODULES))
 
 
 def changed_functions(module: ModuleType) -> Iterator[str]:
