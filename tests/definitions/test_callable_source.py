@@ -103,6 +103,15 @@ def test_environment_that_was_asked_for_is_recorded():
     assert CallableSource(model).expand({}).environment == ("ROPE_TEST_A",)
 
 
+def test_environment_is_told_in_order():
+    def model() -> str:
+        os.environ.get("ROPE_TEST_B"), os.environ.get("ROPE_TEST_A")
+        return "--a"
+
+    told = CallableSource(model).expand({}).environment
+    assert [name for name in told if name.startswith("ROPE_")] == ["ROPE_TEST_A", "ROPE_TEST_B"]
+
+
 def meddle(fail: bool = False) -> str:
     import layers_of_meddle.deep  # noqa: F401, PLC0415
 

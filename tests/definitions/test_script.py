@@ -58,6 +58,7 @@ def test_module_can_be_looked_up_while_it_runs_and_not_afterwards(script):
     )
     before = dict(sys.modules)
     assert expand_script(path, {}) == (str(path), str(path))
+    assert "rope_definition_kimi_k2" not in sys.modules
     assert dict(sys.modules) == before
 
 
@@ -222,3 +223,9 @@ def test_script_that_is_nested_too_deeply_is_told_with_its_file(error_of, tmp_pa
     assert re.fullmatch(kinds, error.headline)
     assert error.remedy == "split expressions that are nested too deeply"
     assert error.origin == str(tmp_path / "kimi-k2.py")
+
+
+def test_folder_is_no_script(tmp_path):
+    with pytest.raises(DefinitionError) as caught:
+        compiled(tmp_path)
+    assert caught.value.headline == "the path is a folder, not a script"

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from pathlib import Path
 
 import pytest
@@ -282,7 +283,9 @@ def test_worker_that_is_forgotten_ends_without_being_asked_to(project):
     try:
         worker.ask(request)
         forgotten = worker.pid
-        worker.forget()
+        with warnings.catch_warnings(record=True, action="always") as told:
+            worker.forget()
+        assert told == []
         assert worker.pid is None
         assert os.waitpid(forgotten, 0) == (forgotten, 0)
         assert json.loads(worker.ask(request)["result"])["argv"] == ["--a"]

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from mutmut.state import state
 
-from pytest_ropecontract.definitions import siblings, worker_loop, worker_task
+from pytest_ropecontract.definitions import calling, script, siblings, worker_loop, worker_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
 
-MODULES = (siblings, worker_loop, worker_task)
+MODULES = (calling, script, siblings, worker_loop, worker_task)
 ASKED = "pytest_ropecontract.definitions.worker.xǁWorkerǁask"
 ORIGINAL = "__mutmut_orig"
 

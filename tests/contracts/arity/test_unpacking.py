@@ -517,6 +517,17 @@ def test_what_cannot_be_read(statements: tuple[str, ...], kind: str) -> None:
 # What takes a result apart says "table, scale", or stands in the last line.
 JUDGED = blocks(
     """
+out = self.rotary_pos_emb(length)
+out = self.other(length)
+if isinstance(out, tuple):
+    table, scale = self.rotary_pos_emb(length)
+
+yarn = self.config.rope_type == "yarn"
+for yarn in hidden:
+    pass
+if yarn:
+    table, scale = self.rotary_pos_emb(length)
+
 table, scale = self.rotary_pos_emb(length)
 
 [table, scale] = self.rotary_pos_emb(length)
@@ -2313,6 +2324,19 @@ def test_kept_results_are_known_in_conditions(place: str) -> None:
 
     assert taken(text, "rope") == []
     assert taken(text, "yarn") == ["3: 3 of 2"]
+
+
+def test_attribute_that_is_given_a_result_only_where_it_is_a_pair() -> None:
+    text = f"""\
+{FORWARD}
+        self.out = self.rotary_pos_emb(length)
+        if isinstance(self.out, tuple):
+            self.pair = self.out
+        a, b, c = self.pair
+"""
+
+    assert taken(text, "rope") == []
+    assert taken(text, "yarn") == ["6: 3 of 2"]
 
 
 def test_results_that_several_functions_keep() -> None:
