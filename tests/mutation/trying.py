@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 PROJECT = Path(__file__).parents[2]
 TREE = "tree.txt"
-WORKER_HITS = Path(__file__).with_name("worker_hits.py")
+CONFTEST = Path(__file__).with_name("copied_conftest.py")
 COPIED = ("pytest_ropecontract", "tests", "example_project")
 
 
@@ -99,7 +99,7 @@ def run(name: str, folder: Path, names: list[str]) -> None:
         shutil.rmtree(folder / copied, ignore_errors=True)
         ignored = shutil.ignore_patterns("__pycache__", ".hypothesis")
         shutil.copytree(PROJECT / copied, folder / copied, ignore=ignored)
-    shutil.copy(WORKER_HITS, folder / "conftest.py")
+    shutil.copy(CONFTEST, folder / "conftest.py")
     (folder / TREE).write_text(tree(name), encoding="utf-8")
     (folder / "pyproject.toml").write_text("[tool.pytest]\nstrict = true\n", encoding="utf-8")
     (folder / "setup.cfg").write_text(settings(name, folder / "temporary"), encoding="utf-8")

@@ -517,6 +517,11 @@ def test_what_cannot_be_read(statements: tuple[str, ...], kind: str) -> None:
 # What takes a result apart says "table, scale", or stands in the last line.
 JUDGED = blocks(
     """
+out = {}
+out.setdefault("r", self.rotary_pos_emb(length))
+out.setdefault("h", hidden)
+table, scale = out["r"]
+
 out = self.rotary_pos_emb(length)
 out = self.other(length)
 if isinstance(out, tuple):
@@ -1338,6 +1343,17 @@ def test_results_are_counted_where_they_are_taken(statements: str) -> None:
 
 SILENT = blocks(
     """
+out = self.rotary_pos_emb(length)
+return (lambda out: [one for one, two in [out]])(*hidden)
+
+out = self.cache()
+out.put("r", self.rotary_pos_emb(length))
+one, two = out["r"]
+
+out = {}
+out.setdefault(self.rotary_pos_emb(length))
+one, two = out[length]
+
 one, two = self.other(length)
 
 one, two = rotary_pos_emb(length)

@@ -1,10 +1,8 @@
-"""Tell mutmut which tests run the code that runs in the worker, whose process it does not see.
-
-mutmut's copy of the project has this as its conftest.
-"""
+"""The conftest of mutmut's copy of the project: what mutmut cannot know, or does too slowly."""
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,9 +21,17 @@ ORIGINAL = "__mutmut_orig"
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_teardown() -> None:
-    """A test that asked the worker may have run any of its functions."""
+    """Count what runs in the worker, whose process mutmut does not see, to a test that asked it."""
     if ASKED in (hits := state()._stats):
         hits.update(*map(changed_functions, MODULES))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Let mutants, each in a fork of a process that has collected all tests, copy none of that."""
+    if session.config.option.collectonly:
+        gc.collect()
+        gc.freeze()
 
 
 def changed_functions(module: ModuleType) -> Iterator[str]:
