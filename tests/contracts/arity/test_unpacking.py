@@ -2199,6 +2199,14 @@ def make(size):
             "class Attention:\n    angles: Base\n    angles = RotaryEmbedding(64)\n"
             "    def forward(self, n): a, b, c = self.angles(n)"
         ),
+        (
+            "class Attention:\n    angles = RotaryEmbedding(64)\n    table = Table(64)\n"
+            "    def forward(self, n): a, b, c = self.angles(n)"
+        ),
+        (
+            "class Attention:\n    angles = RotaryEmbedding(64) if large else None\n"
+            "    def forward(self, n): a, b, c = self.angles(n)"
+        ),
     ],
 )
 def test_embedding_of_a_module_or_a_class(text: str) -> None:
