@@ -225,6 +225,18 @@ def test_a_checkpoint_of_no_model_is_told_with_the_model_that_it_may_be_meant_fo
         ]
 
 
+def test_of_many_checkpoints_of_no_model_twenty_are_told_and_the_rest_is_counted(
+    plain: Project,
+) -> None:
+    for number in range(23):
+        publish(plain, f"removed-{number}")
+
+    done = run(plain)
+
+    assert len(strays(done)) == 20
+    assert "and 3 more checkpoints of no model" in done.outlines
+
+
 def test_a_checkpoint_of_no_model_fails_nothing(plain: Project) -> None:
     publish(plain, "Plain")
 
