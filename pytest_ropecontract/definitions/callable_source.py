@@ -114,4 +114,5 @@ def source_file(function: Callable[..., object]) -> Path | None:
         found = getsourcefile(unwrap(function))
     except (TypeError, ValueError):
         return None
-    return None if found is None else Path(found)
+    # Lines of what no file holds may be known, too: of ``<string>``, for one.
+    return None if found is None or found.startswith("<") else Path(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import linecache
 import os
 import signal
 import sys
@@ -410,7 +411,12 @@ def test_remedy_of_a_wrong_override_names_those_it_takes():
     assert error_of(kimi, layers=2).remedy == "the overrides it takes are: nlayers"
 
 
-def test_function_without_a_file_has_its_name_for_an_origin():
+@pytest.mark.parametrize("known", [False, True])
+def test_function_without_a_file_has_its_name_for_an_origin(monkeypatch, known):
+    """Python 3.13 keeps the lines of what it is given with ``-c``."""
+    monkeypatch.delitem(linecache.cache, "<string>", raising=False)
+    if known:
+        monkeypatch.setitem(linecache.cache, "<string>", (0, None, ["pass\n"], "<string>"))
     names: dict[str, object] = {}
     exec("def model():\n    return 61\n", names)
     assert error_of(names["model"]).origin == "model"
