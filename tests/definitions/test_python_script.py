@@ -80,6 +80,15 @@ def test_environment_that_was_asked_for_is_recorded(project, monkeypatch):
     assert project.expand("kimi-k2.py", script).environment == expected
 
 
+def test_environment_is_told_in_order(project):
+    script = (
+        "import os\ndef model_args():\n"
+        "    os.environ.get('ROPE_TEST_B'), os.environ.get('ROPE_TEST_A')\n    return '--a'\n"
+    )
+    told = project.expand("kimi-k2.py", script).environment
+    assert [name for name in told if name.startswith("ROPE_")] == ["ROPE_TEST_A", "ROPE_TEST_B"]
+
+
 def test_environment_that_the_script_set_itself_is_not_recorded(project):
     script = (
         "import os\ndef model_args():\n"
