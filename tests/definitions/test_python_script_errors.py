@@ -255,7 +255,7 @@ def test_script_that_hangs_and_takes_the_signal_for_itself_is_ended(project):
 
 
 def test_line_of_a_thread_that_hangs_and_is_waited_for_is_told(project):
-    project.registry.time_limit = 0.3
+    project.registry.time_limit = 1.5
     script = (
         "import threading, time\ndef hang():\n    time.sleep(600)\n"
         "def model_args():\n    thread = threading.Thread(target=hang)\n"
@@ -265,7 +265,7 @@ def test_line_of_a_thread_that_hangs_and_is_waited_for_is_told(project):
 
 
 def test_line_below_many_calls_of_a_library_is_told(project):
-    project.registry.time_limit = 0.3
+    project.registry.time_limit = 1.5
     library = "import time\ndef deep(n):\n    deep(n - 1) if n else time.sleep(600)\n"
     (project.root / "lib").mkdir()
     (project.root / "lib" / "layers.py").write_text(library)
@@ -274,7 +274,7 @@ def test_line_below_many_calls_of_a_library_is_told(project):
 
 
 def test_script_that_tells_where_it_is_only_after_a_while_is_waited_for(project):
-    project.registry.time_limit = 0.3
+    project.registry.time_limit = 1.5
     script = (
         "import faulthandler, signal, time\n"
         "def tell(*_):\n    time.sleep(0.1)\n    faulthandler.dump_traceback(99)\n"
