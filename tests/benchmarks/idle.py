@@ -6,14 +6,13 @@ brings ten times as many. On the other side is a plugin of nothing, which pytest
 
 from __future__ import annotations
 
-import statistics
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.measuring import run_python
+from benchmarks.measuring import in_turn, run_python
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,20 +32,21 @@ def lines(*, quick: bool) -> Iterator[str]:
         folder = Path(scratch)
         (folder / "nothing.py").touch()
         (folder / "test_one.py").write_text("def test_one():\n    pass\n", encoding="utf-8")
-        rounds = [
-            tuple(
-                run_python(("-m", "pytest", *RUN, "-p", plugin), folder).processor
-                for plugin in ("ropecontract", "nothing")
-            )
-            for _ in range(4 if quick else 82)
-        ][1:]
+        pair = in_turn(
+            lambda: _processor_time("ropecontract", folder),
+            lambda: _processor_time("nothing", folder),
+            3 if quick else 81,
+        )
         listed = subprocess.run(
             [sys.executable, "-c", LISTING], cwd=folder, capture_output=True, text=True, check=True
         ).stdout.splitlines()[-1]
-    more = statistics.median(one - other for one, other in rounds)
-    one, other = (statistics.median(each) for each in zip(*rounds, strict=True))
+    more = pair.one * (1 - 1 / pair.ratio)
     yield (
-        f"{one * 1e3:.1f} ms of processor time, without the plugin {other * 1e3:.1f} ms: "
-        f"{one / other:.3f} times, {more * 1e3:+.1f} ms in the median of {len(rounds)} pairs"
+        f"{pair.one * 1e3:.1f} ms of processor time, without the plugin {pair.other * 1e3:.1f} ms: "
+        f"{pair.ratio:.3f} times, {more * 1e3:+.1f} ms"
     )
     yield f"imported of the package: {listed}"
+
+
+def _processor_time(plugin: str, folder: Path) -> float:
+    return run_python(("-m", "pytest", *RUN, "-p", plugin), folder).processor
